@@ -1,0 +1,260 @@
+// The event schema: what the collector writes into an XSpace and the converter
+// reads out of it. One of the two contracts of this project; the other is
+// datasets.proto.
+//
+// The carrier is TensorFlow's own format (tsl/profiler/protobuf/xplane.proto).
+// Its messages are read and written here by field number, because the collector
+// may not link protobuf (TensorFlow brings another version of it into the
+// process) and the converter streams.
+//
+// Planes
+//   /oom_forensics:session            facts about the recording, as plane stats
+//   /oom_forensics:<allocator>#<n>    one per allocator instance
+//   /oom_forensics:cupti:<n>          one per CUDA device
+//
+// An allocator plane has plane stats (kAllocator...), and two lines:
+//   "baseline"  what was there when the recording began: one kRegionAdd event
+//               per region and one kAlloc event per live chunk, with kAgeNs.
+//               The line begins with the recording and its events are
+//               1 ps apart: they are state, not history.
+//   "events"    what happened since: kAlloc, kFree, kFailed, kRegionAdd,
+//               kRegionRemove, in sequence order.
+//
+// Order. An event's sequence is taken after AllocateRaw has returned and before
+// DeallocateRaw is entered, so the free of a chunk always precedes its reuse.
+// TensorFlow sorts the events of each line by time, so the order is carried by
+// the time stamp: offset_ps is strictly increasing over a line. The clock gives
+// nanoseconds; the last three digits of offset_ps separate ties.
+//
+// Sites. What repeats from step to step is said once, as an XEventMetadata: its
+// `name` is the kind of event (kAlloc, kFailed, ...), its `display_name` the op,
+// its `stats` carry kOp, kShape, kDtype, kRegionType, kRequestedBytes and
+// kAllocatedBytes. Several XEventMetadata of one plane therefore share a name
+// and differ in their id: resolve them by id.
+//
+// Sticky stats. kStepId and kThread are written on an event of the "events" or
+// "baseline" line only where they differ from the previous event of that line.
+// Both are 0 before the first one.
+//
+// Clock. XLine.timestamp_ns is nanoseconds since the epoch when the collector
+// writes it; TensorFlow then subtracts the start of its session, which it
+// states as `profile_start_time` of the plane "Task Environment". A trace that
+// the flight recorder wrote itself has both in the same form.
+#ifndef OOM_FORENSICS_PROTO_EVENT_SCHEMA_H_
+#define OOM_FORENSICS_PROTO_EVENT_SCHEMA_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace oom_forensics::schema {
+
+// Raised when a reader of the version before would misread what is written.
+inline constexpr uint64_t kSchemaVersion = 1;
+
+// Field numbers of the XPlane messages that are read or written.
+namespace xspace {
+enum Field : uint32_t { kPlanes = 1, kErrors = 2, kWarnings = 3, kHostnames = 4 };
+}
+namespace xplane {
+enum Field : uint32_t {
+  kId = 1,
+  kName = 2,
+  kLines = 3,
+  kEventMetadata = 4,  // map<int64, XEventMetadata>
+  kStatMetadata = 5,   // map<int64, XStatMetadata>
+  kStats = 6,
+};
+}
+namespace map_entry {
+enum Field : uint32_t { kKey = 1, kValue = 2 };
+}
+namespace xline {
+enum Field : uint32_t {
+  kId = 1,
+  kName = 2,
+  kTimestampNs = 3,
+  kEvents = 4,
+  kDurationPs = 9,
+  kDisplayId = 10,
+  kDisplayName = 11,
+};
+}
+namespace xevent {
+enum Field : uint32_t {
+  kMetadataId = 1,
+  kOffsetPs = 2,
+  kDurationPs = 3,
+  kStats = 4,
+  kNumOccurrences = 5,
+};
+}
+namespace xstat {
+enum Field : uint32_t {
+  kMetadataId = 1,
+  kDoubleValue = 2,
+  kUint64Value = 3,
+  kInt64Value = 4,
+  kStrValue = 5,
+  kBytesValue = 6,
+  kRefValue = 7,  // id of the XStatMetadata whose name is the value
+};
+}
+namespace xevent_metadata {
+enum Field : uint32_t {
+  kId = 1,
+  kName = 2,
+  kMetadata = 3,
+  kDisplayName = 4,
+  kStats = 5,
+};
+}
+namespace xstat_metadata {
+enum Field : uint32_t { kId = 1, kName = 2, kDescription = 3 };
+}
+
+// Field numbers of tensorflow.MemoryDump (tsl/protobuf/bfc_memory_map.proto).
+namespace memory_dump {
+enum Field : uint32_t {
+  kAllocatorName = 1,
+  kBinSummary = 2,
+  kChunk = 3,
+  kSnapShot = 4,
+  kStats = 5,
+};
+}
+namespace mem_chunk {
+enum Field : uint32_t {
+  kAddress = 1,
+  kSize = 2,
+  kRequestedSize = 3,
+  kBin = 4,
+  kOpName = 5,
+  kFreedAtCount = 6,
+  kActionCount = 7,
+  kInUse = 8,
+  kStepId = 9,
+};
+}
+namespace mem_allocator_stats {
+enum Field : uint32_t {
+  kNumAllocs = 1,
+  kBytesInUse = 2,
+  kPeakBytesInUse = 3,
+  kLargestAllocSize = 4,
+  kFragmentationMetric = 5,  // float
+};
+}
+
+// Names of planes and lines.
+inline constexpr std::string_view kPlanePrefix = "/oom_forensics:";
+inline constexpr std::string_view kSessionPlane = "/oom_forensics:session";
+inline constexpr std::string_view kCuptiPlanePrefix = "/oom_forensics:cupti:";
+inline constexpr std::string_view kBaselineLine = "baseline";
+inline constexpr std::string_view kEventsLine = "events";
+
+// Kinds of event (XEventMetadata.name).
+inline constexpr std::string_view kAlloc = "alloc";
+inline constexpr std::string_view kFree = "free";
+// AllocateRaw returned null. Its time is that of the return; its duration_ps is
+// the time spent inside, the retries included.
+inline constexpr std::string_view kFailed = "failed";
+inline constexpr std::string_view kRegionAdd = "region_add";
+inline constexpr std::string_view kRegionRemove = "region_remove";
+// Training step `kStep` began (seen by the collector, outside a profile too).
+inline constexpr std::string_view kStepBegin = "step_begin";
+
+// Stats of a site (XEventMetadata.stats).
+inline constexpr std::string_view kOp = "op";                  // ref
+inline constexpr std::string_view kShape = "shape";            // ref, "[8,16]"
+inline constexpr std::string_view kDtype = "dtype";            // int64, DataType
+inline constexpr std::string_view kRegionType = "region_type"; // ref
+inline constexpr std::string_view kRequestedBytes = "requested_bytes";  // uint64
+inline constexpr std::string_view kAllocatedBytes = "allocated_bytes";  // uint64
+// 1 when the op ran eagerly, 0 when inside a graph function; absent: unknown.
+inline constexpr std::string_view kEager = "eager";  // uint64
+
+// Stats of an event (XEvent.stats).
+inline constexpr std::string_view kAddress = "address";  // uint64
+inline constexpr std::string_view kStepId = "step_id";   // int64, sticky
+inline constexpr std::string_view kThread = "thread";    // uint64 OS id, sticky
+inline constexpr std::string_view kStep = "step";        // int64 training step
+// How many allocations this one stands for under sampling; absent: 1.
+inline constexpr std::string_view kWeight = "weight";  // double
+// Baseline only: how long before the recording began the chunk was allocated.
+inline constexpr std::string_view kAgeNs = "age_ns";         // uint64
+inline constexpr std::string_view kSizeBytes = "size_bytes"; // uint64, regions
+
+// Stats of a kFailed event: the allocator at the moment of the failure.
+// 0: the caller had asked for a probe and handles the failure; not an OOM.
+inline constexpr std::string_view kRetryOnFailure = "retry_on_failure";  // uint64
+inline constexpr std::string_view kBytesInUse = "bytes_in_use";          // uint64
+inline constexpr std::string_view kPeakBytesInUse = "peak_bytes_in_use"; // uint64
+inline constexpr std::string_view kBytesReserved = "bytes_reserved";     // uint64
+inline constexpr std::string_view kBytesLimit = "bytes_limit";           // uint64
+inline constexpr std::string_view kLargestFreeBytes =
+    "largest_free_bytes";                                   // uint64
+inline constexpr std::string_view kNumAllocs = "num_allocs"; // uint64
+// TensorFlow's own chunk map right after the failure: a tensorflow.MemoryDump.
+inline constexpr std::string_view kMemoryDump = "memory_dump";  // bytes
+
+// Stats of an allocator plane.
+inline constexpr std::string_view kAllocatorName = "allocator_name";  // str
+// "bfc", "cpu", "gpu_host", "cuda_malloc_async", "pluggable".
+inline constexpr std::string_view kAllocatorKind = "allocator_kind";  // str
+inline constexpr std::string_view kDeviceName = "device_name";        // str
+// TensorFlow's own chunk map when the recording began (a MemoryDump).
+inline constexpr std::string_view kBaselineDump = "baseline_dump";  // bytes
+// 1 when the live set at the start is complete (the collector was there when
+// the allocator was made); 0 when chunks may be missing from it.
+inline constexpr std::string_view kBaselineComplete = "baseline_complete";
+// Events of this allocator that happened but are not in the trace.
+inline constexpr std::string_view kDroppedEvents = "dropped_events";  // uint64
+// Exact totals of the recording, whatever was dropped or sampled.
+inline constexpr std::string_view kTotalAllocs = "total_allocs";  // uint64
+inline constexpr std::string_view kTotalFrees = "total_frees";    // uint64
+
+// Stats of the session plane.
+inline constexpr std::string_view kVersion = "schema_version";  // uint64
+inline constexpr std::string_view kCollectorVersion = "collector_version";
+inline constexpr std::string_view kTensorFlowVersion = "tensorflow_version";
+inline constexpr std::string_view kProcessId = "process_id";    // uint64
+inline constexpr std::string_view kStartNs = "start_ns";        // uint64, epoch
+inline constexpr std::string_view kStopNs = "stop_ns";          // uint64, epoch
+// "profile", "oom" (flight recorder) or "snapshot" (on demand).
+inline constexpr std::string_view kOrigin = "origin";           // str
+// What the collector could hook, and what not and why; one sentence each.
+inline constexpr std::string_view kHooks = "hooks";             // str
+inline constexpr std::string_view kAttribution = "attribution"; // str
+inline constexpr std::string_view kSamplingRate = "sampling_rate";  // double
+inline constexpr std::string_view kMinBytes = "min_bytes";          // uint64
+inline constexpr std::string_view kBufferEvents = "buffer_events";  // uint64
+// 1: addresses are pseudonyms, consistent within this trace only.
+inline constexpr std::string_view kAnonymized = "anonymized";  // uint64
+// Environment variables that decide how TensorFlow allocates, "NAME=value".
+inline constexpr std::string_view kEnvironment = "environment";  // str, lines
+
+// A CUDA device plane: facts (plane stats) and events.
+// Which way device memory is watched ("tee", "own", "samples", "off"), and why.
+inline constexpr std::string_view kCuptiMode = "cupti_mode";      // str
+inline constexpr std::string_view kCuptiReason = "cupti_reason";  // str
+inline constexpr std::string_view kClockErrorNs = "clock_error_ns";  // uint64
+inline constexpr std::string_view kDeviceAlloc = "device_alloc";
+inline constexpr std::string_view kDeviceFree = "device_free";
+inline constexpr std::string_view kDevicePool = "device_pool";
+inline constexpr std::string_view kDeviceSample = "device_sample";
+inline constexpr std::string_view kMemoryKind = "memory_kind";  // ref
+inline constexpr std::string_view kOperation = "operation";     // ref
+inline constexpr std::string_view kStream = "stream";           // uint64
+inline constexpr std::string_view kPool = "pool";               // uint64 address
+inline constexpr std::string_view kCorrelationId = "correlation_id";  // uint64
+inline constexpr std::string_view kSource = "source";           // ref, a library
+inline constexpr std::string_view kUtilizedBytes = "utilized_bytes";
+inline constexpr std::string_view kReleaseThresholdBytes =
+    "release_threshold_bytes";
+inline constexpr std::string_view kFreeBytes = "free_bytes";
+inline constexpr std::string_view kTotalBytes = "total_bytes";
+inline constexpr std::string_view kProcessBytes = "process_bytes";
+
+}  // namespace oom_forensics::schema
+
+#endif  // OOM_FORENSICS_PROTO_EVENT_SCHEMA_H_
