@@ -27,8 +27,8 @@
 // nanoseconds; the last three digits of offset_ps separate ties.
 //
 // Sites. What repeats from step to step is said once, as an XEventMetadata: its
-// `name` is the kind of event (kAlloc, kFailed, ...), its `display_name` the op,
-// its `stats` carry kOp, kShape, kDtype, kRegionType, kRequestedBytes and
+// `name` is the kind of event (kAlloc, kFailed, ...), its `display_name` the
+// op, its `stats` carry kOp, kShape, kDtype, kRegionType, kRequestedBytes and
 // kAllocatedBytes. Several XEventMetadata of one plane therefore share a name
 // and differ in their id: resolve them by id.
 //
@@ -53,7 +53,12 @@ inline constexpr uint64_t kSchemaVersion = 1;
 
 // Field numbers of the XPlane messages that are read or written.
 namespace xspace {
-enum Field : uint32_t { kPlanes = 1, kErrors = 2, kWarnings = 3, kHostnames = 4 };
+enum Field : uint32_t {
+  kPlanes = 1,
+  kErrors = 2,
+  kWarnings = 3,
+  kHostnames = 4
+};
 }
 namespace xplane {
 enum Field : uint32_t {
@@ -164,12 +169,14 @@ inline constexpr std::string_view kRegionRemove = "region_remove";
 inline constexpr std::string_view kStepBegin = "step_begin";
 
 // Stats of a site (XEventMetadata.stats).
-inline constexpr std::string_view kOp = "op";                  // ref
-inline constexpr std::string_view kShape = "shape";            // ref, "[8,16]"
-inline constexpr std::string_view kDtype = "dtype";            // int64, DataType
-inline constexpr std::string_view kRegionType = "region_type"; // ref
-inline constexpr std::string_view kRequestedBytes = "requested_bytes";  // uint64
-inline constexpr std::string_view kAllocatedBytes = "allocated_bytes";  // uint64
+inline constexpr std::string_view kOp = "op";        // ref
+inline constexpr std::string_view kShape = "shape";  // ref, "[8,16]"
+inline constexpr std::string_view kDtype = "dtype";  // int64, DataType
+inline constexpr std::string_view kRegionType = "region_type";  // ref
+inline constexpr std::string_view kRequestedBytes =
+    "requested_bytes";  // uint64
+inline constexpr std::string_view kAllocatedBytes =
+    "allocated_bytes";  // uint64
 // 1 when the op ran eagerly, 0 when inside a graph function; absent: unknown.
 inline constexpr std::string_view kEager = "eager";  // uint64
 
@@ -181,19 +188,21 @@ inline constexpr std::string_view kStep = "step";        // int64 training step
 // How many allocations this one stands for under sampling; absent: 1.
 inline constexpr std::string_view kWeight = "weight";  // double
 // Baseline only: how long before the recording began the chunk was allocated.
-inline constexpr std::string_view kAgeNs = "age_ns";         // uint64
-inline constexpr std::string_view kSizeBytes = "size_bytes"; // uint64, regions
+inline constexpr std::string_view kAgeNs = "age_ns";          // uint64
+inline constexpr std::string_view kSizeBytes = "size_bytes";  // uint64, regions
 
 // Stats of a kFailed event: the allocator at the moment of the failure.
 // 0: the caller had asked for a probe and handles the failure; not an OOM.
-inline constexpr std::string_view kRetryOnFailure = "retry_on_failure";  // uint64
-inline constexpr std::string_view kBytesInUse = "bytes_in_use";          // uint64
-inline constexpr std::string_view kPeakBytesInUse = "peak_bytes_in_use"; // uint64
-inline constexpr std::string_view kBytesReserved = "bytes_reserved";     // uint64
-inline constexpr std::string_view kBytesLimit = "bytes_limit";           // uint64
+inline constexpr std::string_view kRetryOnFailure =
+    "retry_on_failure";                                          // uint64
+inline constexpr std::string_view kBytesInUse = "bytes_in_use";  // uint64
+inline constexpr std::string_view kPeakBytesInUse =
+    "peak_bytes_in_use";                                              // uint64
+inline constexpr std::string_view kBytesReserved = "bytes_reserved";  // uint64
+inline constexpr std::string_view kBytesLimit = "bytes_limit";        // uint64
 inline constexpr std::string_view kLargestFreeBytes =
-    "largest_free_bytes";                                   // uint64
-inline constexpr std::string_view kNumAllocs = "num_allocs"; // uint64
+    "largest_free_bytes";                                     // uint64
+inline constexpr std::string_view kNumAllocs = "num_allocs";  // uint64
 // TensorFlow's own chunk map right after the failure: a tensorflow.MemoryDump.
 inline constexpr std::string_view kMemoryDump = "memory_dump";  // bytes
 
@@ -217,14 +226,14 @@ inline constexpr std::string_view kTotalFrees = "total_frees";    // uint64
 inline constexpr std::string_view kVersion = "schema_version";  // uint64
 inline constexpr std::string_view kCollectorVersion = "collector_version";
 inline constexpr std::string_view kTensorFlowVersion = "tensorflow_version";
-inline constexpr std::string_view kProcessId = "process_id";    // uint64
-inline constexpr std::string_view kStartNs = "start_ns";        // uint64, epoch
-inline constexpr std::string_view kStopNs = "stop_ns";          // uint64, epoch
+inline constexpr std::string_view kProcessId = "process_id";  // uint64
+inline constexpr std::string_view kStartNs = "start_ns";      // uint64, epoch
+inline constexpr std::string_view kStopNs = "stop_ns";        // uint64, epoch
 // "profile", "oom" (flight recorder) or "snapshot" (on demand).
-inline constexpr std::string_view kOrigin = "origin";           // str
+inline constexpr std::string_view kOrigin = "origin";  // str
 // What the collector could hook, and what not and why; one sentence each.
-inline constexpr std::string_view kHooks = "hooks";             // str
-inline constexpr std::string_view kAttribution = "attribution"; // str
+inline constexpr std::string_view kHooks = "hooks";                 // str
+inline constexpr std::string_view kAttribution = "attribution";     // str
 inline constexpr std::string_view kSamplingRate = "sampling_rate";  // double
 inline constexpr std::string_view kMinBytes = "min_bytes";          // uint64
 inline constexpr std::string_view kBufferEvents = "buffer_events";  // uint64
@@ -235,8 +244,8 @@ inline constexpr std::string_view kEnvironment = "environment";  // str, lines
 
 // A CUDA device plane: facts (plane stats) and events.
 // Which way device memory is watched ("tee", "own", "samples", "off"), and why.
-inline constexpr std::string_view kCuptiMode = "cupti_mode";      // str
-inline constexpr std::string_view kCuptiReason = "cupti_reason";  // str
+inline constexpr std::string_view kCuptiMode = "cupti_mode";         // str
+inline constexpr std::string_view kCuptiReason = "cupti_reason";     // str
 inline constexpr std::string_view kClockErrorNs = "clock_error_ns";  // uint64
 inline constexpr std::string_view kDeviceAlloc = "device_alloc";
 inline constexpr std::string_view kDeviceFree = "device_free";
@@ -245,9 +254,9 @@ inline constexpr std::string_view kDeviceSample = "device_sample";
 inline constexpr std::string_view kMemoryKind = "memory_kind";  // ref
 inline constexpr std::string_view kOperation = "operation";     // ref
 inline constexpr std::string_view kStream = "stream";           // uint64
-inline constexpr std::string_view kPool = "pool";               // uint64 address
+inline constexpr std::string_view kPool = "pool";  // uint64 address
 inline constexpr std::string_view kCorrelationId = "correlation_id";  // uint64
-inline constexpr std::string_view kSource = "source";           // ref, a library
+inline constexpr std::string_view kSource = "source";  // ref, a library
 inline constexpr std::string_view kUtilizedBytes = "utilized_bytes";
 inline constexpr std::string_view kReleaseThresholdBytes =
     "release_threshold_bytes";

@@ -1,0 +1,39 @@
+"""The `oom-forensics` command.
+
+Everything about traces is answered by the converter, which replaces this process
+so that signals, pipes and exit codes are its own. `doctor` asks the TensorFlow
+that is installed beside this package, and is therefore Python.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from oom_forensics.converter_binary import ConverterMissingError, converter_path
+
+EXIT_UNREADABLE = 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; `arguments` are those after the program's name.
+
+    Returns:
+      The exit code: 0 done, 1 the input cannot be read, 2 wrong usage, 3 what
+      `--fail-on` names was found.
+    """
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        program = str(converter_path())
+    except ConverterMissingError as error:
+        print(f"oom-forensics: {error}", file=sys.stderr)
+        return EXIT_UNREADABLE
+    _become(program, arguments)
+
+
+def _become(program: str, arguments: Sequence[str]) -> NoReturn:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(program, ["oom-forensics", *arguments])

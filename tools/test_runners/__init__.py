@@ -1,0 +1,1 @@
+"""Runs the tests of every language and counts them together."""

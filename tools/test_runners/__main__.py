@@ -1,0 +1,95 @@
+"""Runs every test of the project; the last line counts them all."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from test_runners import bazel
+from test_runners.tally import Tally, read_junit
+
+ROOT = Path(__file__).resolve().parents[2]
+FRONTEND = ROOT / "frontend"
+
+
+def cc_tests() -> Tally:
+    """All Bazel tests, as they ship."""
+    return bazel.run(".*_test rule", ["--config=release"])
+
+
+def cc_tests_with_address_sanitizer() -> Tally:
+    """The C++ tests under the address and undefined-behaviour sanitizers."""
+    return bazel.run("cc_test rule", ["--config=asan"], without_tags=["no-asan"])
+
+
+def cc_tests_with_thread_sanitizer() -> Tally:
+    """The C++ tests under the thread sanitizer."""
+    return bazel.run("cc_test rule", ["--config=tsan"], without_tags=["no-tsan"])
+
+
+def vitest() -> Tally:
+    """The TypeScript tests."""
+    if not (FRONTEND / "node_modules/.bin/vitest").exists():
+        return Tally()
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "vitest.xml"
+        subprocess.run(
+            [
+                "node_modules/.bin/vitest",
+                "run",
+                "--reporter=default",
+                "--reporter=junit",
+                f"--outputFile.junit={report}",
+            ],
+            cwd=FRONTEND,
+            check=False,
+        )
+        return read_junit(report)
+
+
+def pytest() -> Tally:
+    """The Python tests, and those that join all languages."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "pytest.xml"
+        subprocess.run(
+            [sys.executable, "-m", "pytest", f"--junit-xml={report}"],
+            cwd=ROOT,
+            check=False,
+        )
+        return read_junit(report)
+
+
+RUNNERS: list[tuple[str, Callable[[], Tally]]] = [
+    ("C++ (bazel test)", cc_tests),
+    (
+        "C++, address and undefined-behaviour sanitizers",
+        cc_tests_with_address_sanitizer,
+    ),
+    ("C++, thread sanitizer", cc_tests_with_thread_sanitizer),
+    ("TypeScript (vitest)", vitest),
+    ("Python and end to end (pytest)", pytest),
+]
+
+
+def main() -> int:
+    """Runs all, prints a line for each and one for all; 1 when a test failed."""
+    lines = []
+    total = Tally()
+    for number, (name, runner) in enumerate(RUNNERS, start=1):
+        print(f"\n[test {number}/{len(RUNNERS)}] {name}", flush=True)
+        begin = time.monotonic()
+        tally = runner()
+        total += tally
+        lines.append(f"{name}: {tally} ({time.monotonic() - begin:.0f} s)")
+        print(f"[test {number}/{len(RUNNERS)}] {lines[-1]}", flush=True)
+    print("\n" + "\n".join(lines))
+    print(total, flush=True)
+    return 1 if total.failed or not total.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
