@@ -1,0 +1,240 @@
+"""The routes of the OOM Forensics tab.
+
+    index.js, static/*   the tab itself
+    runs                 which runs there are
+    data                 a dataset of a run, as the converter answers it
+    progress             how much of a run's trace has been read
+    cancel               ends the work on a run (POST)
+
+Routes lie below /data/plugin/oom_forensics/, only read, and take no path: a run is
+looked up by its name in the list of runs. Errors are JSON, `{"error": sentence}`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gzip
+import json
+import mimetypes
+import os
+from collections.abc import Callable, Iterable
+from functools import wraps
+from pathlib import Path
+from typing import Any, cast
+
+from tensorboard.backend import http_util
+from tensorboard.plugins import base_plugin
+from werkzeug import wrappers
+
+from oom_forensics import converter_process as converter
+from oom_forensics.converter_binary import ConverterMissingError
+from oom_forensics.converter_pool import ConverterPool
+from oom_forensics.runs import Run, RunList, parse_logdir_spec
+
+_STATIC = Path(__file__).resolve().parent / "static"
+_MAX_QUERY_BYTES = 32 << 10
+_GZIP_FROM_BYTES = 1 << 10
+_CONTENT_TYPES = {
+    "protobuf": "application/x-protobuf",
+    "json": "application/json",
+    "csv": "text/csv",
+}
+_HTTP_STATUS = {
+    converter.CODE_INVALID_ARGUMENT: 400,
+    converter.CODE_NOT_FOUND: 404,
+    converter.CODE_ABORTED: 409,
+    converter.CODE_DATA_LOSS: 422,
+    converter.CODE_UNIMPLEMENTED: 501,
+    converter.CODE_UNAVAILABLE: 503,
+    converter.CODE_RESOURCE_EXHAUSTED: 503,
+}
+
+WsgiApp = Callable[..., Iterable[bytes]]
+
+
+class _HttpError(Exception):
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+def _route(
+    *methods: str,
+) -> Callable[[Callable[[Any, wrappers.Request], wrappers.Response]], Any]:
+    """Makes a method a WSGI application that answers errors in one form."""
+
+    def decorate(handler: Callable[[Any, wrappers.Request], wrappers.Response]) -> Any:
+        @wraps(handler)
+        def application(
+            self: Any, environ: dict[str, Any], start_response: Any
+        ) -> Iterable[bytes]:
+            request = wrappers.Request(environ)
+            try:
+                if request.method not in methods:
+                    raise _HttpError(405, f"This route answers {methods[0]} only.")
+                response = handler(self, request)
+            except _HttpError as error:
+                response = _error(request, error.status, str(error))
+            except converter.ConverterError as error:
+                status = _HTTP_STATUS.get(error.code, 500)
+                response = _error(request, status, str(error))
+            except ConverterMissingError as error:
+                response = _error(request, 503, str(error))
+            return cast(Iterable[bytes], response(environ, start_response))
+
+        return application
+
+    return decorate
+
+
+def _error(request: wrappers.Request, status: int, sentence: str) -> wrappers.Response:
+    return http_util.Respond(
+        request, {"error": sentence}, "application/json", code=status
+    )
+
+
+class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
+    """The TensorBoard plugin."""
+
+    plugin_name = "oom_forensics"
+
+    def __init__(self, context: Any) -> None:
+        """Takes the logdir from TensorBoard's context."""
+        super().__init__(context)
+        self._runs = RunList(_logdirs(context))
+        self._converters = ConverterPool()
+        atexit.register(self._converters.close)
+
+    def get_plugin_apps(self) -> dict[str, WsgiApp]:
+        """Returns the routes; the files of the tab also lie beside the data."""
+        routes: dict[str, WsgiApp] = {
+            "/runs": self._serve_runs,
+            "/data": self._serve_data,
+            "/progress": self._serve_progress,
+            "/cancel": self._serve_cancel,
+            "/static/*": self._serve_static,
+        }
+        for file in _STATIC.iterdir() if _STATIC.is_dir() else ():
+            if file.is_file():
+                routes[f"/{file.name}"] = self._serve_static
+        return routes
+
+    def is_active(self) -> bool:
+        """Whether there is any trace to show."""
+        return not self._runs.is_empty()
+
+    def frontend_metadata(self) -> Any:
+        """Returns how TensorBoard shows the tab."""
+        return base_plugin.FrontendMetadata(
+            es_module_path="/index.js", tab_name="OOM Forensics"
+        )
+
+    @_route("GET", "HEAD")
+    def _serve_runs(self, request: wrappers.Request) -> wrappers.Response:
+        runs = [
+            {
+                "run": run.name,
+                "hosts": [file.host for file in run.files],
+                "sizeBytes": str(run.size_bytes),
+                "modifiedNs": str(run.modified_ns),
+            }
+            for run in self._runs.all()
+        ]
+        return http_util.Respond(request, json.dumps(runs), "application/json")
+
+    @_route("GET", "HEAD")
+    def _serve_data(self, request: wrappers.Request) -> wrappers.Response:
+        run = self._run_of(request, "run")
+        query = _query_of(request)
+        form = request.args.get("format", "protobuf")
+        if form not in _CONTENT_TYPES:
+            raise _HttpError(400, "'format' is one of protobuf, json and csv.")
+        other = ""
+        if request.args.get("other_run"):
+            other = self._run_of(request, "other_run").folder
+        body = self._converters.ask(
+            run.folder,
+            run.files,
+            query,
+            cast(converter.BodyFormat, form),
+            other,
+        )
+        return _respond_data(request, body, form)
+
+    @_route("GET", "HEAD")
+    def _serve_progress(self, request: wrappers.Request) -> wrappers.Response:
+        progress = self._converters.progress(self._run_of(request, "run").folder)
+        return http_util.Respond(request, {"progress": progress}, "application/json")
+
+    @_route("POST")
+    def _serve_cancel(self, request: wrappers.Request) -> wrappers.Response:
+        cancelled = self._converters.cancel(self._run_of(request, "run").folder)
+        return http_util.Respond(request, {"cancelled": cancelled}, "application/json")
+
+    @_route("GET", "HEAD")
+    def _serve_static(self, request: wrappers.Request) -> wrappers.Response:
+        name = request.path.rpartition("/plugin/oom_forensics/")[2]
+        # Looked up in the list of what is there, so that no path can lead out.
+        files = {
+            str(file.relative_to(_STATIC)): file
+            for file in _STATIC.rglob("*")
+            if file.is_file()
+        }
+        file = files.get(name.removeprefix("static/"))
+        if file is None:
+            raise _HttpError(404, "The tab has no such file.")
+        content_type = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+        return http_util.Respond(request, file.read_bytes(), content_type)
+
+    def _run_of(self, request: wrappers.Request, argument: str) -> Run:
+        name = request.args.get(argument)
+        if not name:
+            raise _HttpError(400, f"'{argument}' is missing: name a run.")
+        run = self._runs.find(name)
+        if run is None:
+            raise _HttpError(
+                404,
+                f"There is no run {name!r} in this logdir any more; reload the page to"
+                " see which there are.",
+            )
+        return run
+
+
+def _logdirs(context: Any) -> dict[str, str]:
+    if context.logdir:
+        return {os.path.expanduser(context.logdir): ""}
+    flags = getattr(context, "flags", None)
+    return parse_logdir_spec(getattr(flags, "logdir_spec", None) or "")
+
+
+def _query_of(request: wrappers.Request) -> dict[str, Any]:
+    text = request.args.get("query", "")
+    if len(text) > _MAX_QUERY_BYTES:
+        raise _HttpError(400, "'query' is too long; use shorter filters.")
+    try:
+        query = json.loads(text)
+    except (ValueError, RecursionError):
+        query = None
+    if not isinstance(query, dict):
+        raise _HttpError(400, "'query' has to be the JSON of a Query.")
+    return query
+
+
+def _respond_data(
+    request: wrappers.Request, body: bytes, form: str
+) -> wrappers.Response:
+    headers = []
+    if form == "csv":
+        headers.append(("Content-Disposition", 'attachment; filename="dataset.csv"'))
+    encoding = None
+    # TensorBoard compresses text itself.
+    if form == "protobuf" and len(body) >= _GZIP_FROM_BYTES:
+        body = gzip.compress(body, compresslevel=1, mtime=0)
+        encoding = "gzip"
+    return http_util.Respond(
+        request,
+        body,
+        _CONTENT_TYPES[form],
+        content_encoding=encoding,
+        headers=headers,
+    )

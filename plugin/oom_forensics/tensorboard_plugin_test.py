@@ -1,0 +1,128 @@
+"""The routes in a real TensorBoard, over HTTP."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tensorboard import program
+from tensorboard.plugins.core import core_plugin
+
+from oom_forensics.tensorboard_loader import OomForensicsLoader
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Tab:
+    """A TensorBoard that serves a logdir, and a client of our routes in it."""
+
+    def __init__(self, logdir: Path) -> None:
+        server = program.TensorBoard(
+            plugins=[core_plugin.CorePluginLoader(), OomForensicsLoader()]
+        )
+        server.configure(
+            argv=["tensorboard", f"--logdir={logdir}", "--port=0", "--load_fast=false"]
+        )
+        self.url = server.launch()
+
+    def get(self, route: str, method: str = "GET", **arguments: str) -> Answer:
+        url = f"{self.url}data/plugin/oom_forensics/{route}"
+        return self.fetch(f"{url}?{urllib.parse.urlencode(arguments)}", method)
+
+    def fetch(self, url: str, method: str = "GET") -> Answer:
+        request = urllib.request.Request(url, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as response:
+                return Answer(response.status, dict(response.headers), response.read())
+        except urllib.error.HTTPError as error:
+            return Answer(error.code, dict(error.headers), error.read())
+
+    def listed_plugins(self) -> dict[str, Any]:
+        answer: dict[str, Any] = self.fetch(f"{self.url}data/plugins_listing").json()
+        return answer
+
+
+@pytest.fixture(scope="module")
+def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A logdir with one run whose trace is empty."""
+    logdir = tmp_path_factory.mktemp("logdir")
+    folder = logdir / "train/plugins/profile/first run"
+    folder.mkdir(parents=True)
+    (folder / "host.xplane.pb").touch()
+    (logdir / "secret.txt").write_text("not for the browser")
+    return logdir
+
+
+@pytest.fixture(scope="module")
+def tab(logdir: Path) -> Tab:
+    return Tab(logdir)
+
+
+def test_the_tab_is_shown_when_there_is_a_trace(tab: Tab, tmp_path: Path) -> None:
+    listed = tab.listed_plugins()["oom_forensics"]
+    assert listed["enabled"]
+    assert listed["tab_name"] == "OOM Forensics"
+    assert listed["loading_mechanism"]["module_path"].endswith("/index.js")
+    assert not Tab(tmp_path).listed_plugins()["oom_forensics"]["enabled"]
+
+
+def test_runs_are_listed_with_their_hosts(tab: Tab) -> None:
+    (run,) = tab.get("runs").json()
+    assert run["run"] == "train/first run"
+    assert run["hosts"] == ["host"]
+
+
+@pytest.mark.parametrize("name", ["unknown", "../secret.txt", "/etc", "train"])
+def test_only_a_listed_run_can_be_asked_about(tab: Tab, name: str) -> None:
+    answer = tab.get("data", run=name, query="{}")
+    assert answer.status == 404
+    assert "reload the page" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"run": "train/first run"},
+        {"run": "train/first run", "query": "[1]"},
+        {"run": "train/first run", "query": "{"},
+        {"run": "train/first run", "query": "[" * 20000},
+        {"run": "train/first run", "query": "{}", "format": "exe"},
+    ],
+)
+def test_a_wrong_question_gets_one_sentence(
+    tab: Tab, arguments: dict[str, str]
+) -> None:
+    answer = tab.get("data", **arguments)
+    assert answer.status == 400
+    assert answer.json()["error"].count(".") <= 1
+
+
+def test_the_tab_only_reads(tab: Tab) -> None:
+    assert tab.get("runs", method="POST").status == 405
+    assert tab.get("data", method="DELETE").status == 405
+
+
+@pytest.mark.parametrize("path", ["../tensorboard_plugin.py", "%2e%2e/__init__.py", ""])
+def test_static_files_do_not_lead_out_of_their_folder(tab: Tab, path: str) -> None:
+    assert tab.get(f"static/{path}").status == 404
+
+
+def test_answers_may_not_be_sniffed_or_kept(tab: Tab) -> None:
+    headers = tab.get("runs").headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cache-Control"] == "no-cache, must-revalidate"
