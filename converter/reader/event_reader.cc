@@ -1,0 +1,136 @@
+#include "converter/reader/event_reader.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace oom_forensics {
+namespace {
+
+using protozero::pbf_reader;
+
+double ToDouble(uint64_t bits) {
+  double value = 0;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+}  // namespace
+
+uint64_t StatValue::AsUint64() const {
+  switch (type) {
+    case Type::kUint64:
+      return bits;
+    case Type::kInt64:
+      return static_cast<int64_t>(bits) < 0 ? 0 : bits;
+    case Type::kDouble: {
+      const double value = AsDouble();
+      if (value <= 0) return 0;
+      return value >= 0x1p64 ? std::numeric_limits<uint64_t>::max()
+                             : static_cast<uint64_t>(value);
+    }
+    case Type::kNone:
+    case Type::kText:
+    case Type::kRef:
+      return 0;
+  }
+  return 0;
+}
+
+int64_t StatValue::AsInt64() const {
+  if (type == Type::kInt64) return static_cast<int64_t>(bits);
+  constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
+  const uint64_t value = AsUint64();
+  return static_cast<int64_t>(value < kMax ? value : kMax);
+}
+
+double StatValue::AsDouble() const {
+  switch (type) {
+    case Type::kUint64:
+      return static_cast<double>(bits);
+    case Type::kInt64:
+      return static_cast<double>(static_cast<int64_t>(bits));
+    case Type::kDouble: {
+      const double value = ToDouble(bits);
+      return std::isfinite(value) ? value : 0;
+    }
+    case Type::kNone:
+    case Type::kText:
+    case Type::kRef:
+      return 0;
+  }
+  return 0;
+}
+
+PlaneVocabulary::PlaneVocabulary(const PlaneLayout& plane,
+                                 StatVocabulary vocabulary) {
+  for (const auto& [id, name] : plane.stat_names) {
+    names_.Set(id, name);
+    const StatKind kind = StatKindOf(name, vocabulary);
+    kinds_.Set(id, kind);
+    spoken_[static_cast<size_t>(kind) / 64] |=
+        uint64_t{1} << (static_cast<size_t>(kind) % 64);
+  }
+}
+
+std::string_view PlaneVocabulary::TextOf(const StatValue& value) const {
+  if (value.type == StatValue::Type::kText) return value.text;
+  if (value.type != StatValue::Type::kRef) return {};
+  return names_.Get(static_cast<int64_t>(value.bits));
+}
+
+void ReadStat(std::string_view stat, const PlaneVocabulary& vocabulary,
+              StatSet* stats) {
+  int64_t metadata_id = 0;
+  StatValue value;
+  pbf_reader reader(stat.data(), stat.size());
+  while (reader.next()) {
+    switch (reader.tag()) {
+      case schema::xstat::kMetadataId:
+        metadata_id = reader.get_int64();
+        break;
+      case schema::xstat::kDoubleValue: {
+        const double number = reader.get_double();
+        value.type = StatValue::Type::kDouble;
+        std::memcpy(&value.bits, &number, sizeof(number));
+        break;
+      }
+      case schema::xstat::kUint64Value:
+        value.type = StatValue::Type::kUint64;
+        value.bits = reader.get_uint64();
+        break;
+      case schema::xstat::kInt64Value:
+        value.type = StatValue::Type::kInt64;
+        value.bits = static_cast<uint64_t>(reader.get_int64());
+        break;
+      case schema::xstat::kStrValue:
+      case schema::xstat::kBytesValue:
+        value.type = StatValue::Type::kText;
+        value.text = View(reader.get_view());
+        break;
+      case schema::xstat::kRefValue:
+        value.type = StatValue::Type::kRef;
+        value.bits = reader.get_uint64();
+        break;
+      default:
+        reader.skip();
+    }
+  }
+  const StatKind kind = vocabulary.KindOf(metadata_id);
+  if (kind != StatKind::kUnknown) stats->Set(kind, value);
+}
+
+StatSet ReadPlaneStats(const PlaneLayout& plane,
+                       const PlaneVocabulary& vocabulary, QualityLog* quality) {
+  StatSet stats;
+  for (const std::string_view stat : plane.stats) {
+    try {
+      ReadStat(stat, vocabulary, &stats);
+    } catch (const protozero::exception&) {
+      quality->Add(QualityCounter::kMalformedMessages);
+    }
+  }
+  return stats;
+}
+
+}  // namespace oom_forensics

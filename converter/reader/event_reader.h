@@ -1,0 +1,144 @@
+// Pass 2: the events of a line, one after the other, without keeping them.
+#ifndef OOM_FORENSICS_CONVERTER_READER_EVENT_READER_H_
+#define OOM_FORENSICS_CONVERTER_READER_EVENT_READER_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "converter/quality/quality_log.h"
+#include "converter/reader/stat_kind.h"
+#include "converter/reader/wire.h"
+#include "converter/reader/xplane_layout.h"
+#include "proto/event_schema.h"
+
+namespace oom_forensics {
+
+// The value of an XStat, as it was written.
+struct StatValue {
+  enum class Type : uint8_t { kNone, kUint64, kInt64, kDouble, kText, kRef };
+  Type type = Type::kNone;
+  uint64_t bits = 0;  // kInt64 and kDouble: bit-cast.
+  std::string_view text;
+
+  // Saturated to what the type asked for can hold; 0 for text.
+  uint64_t AsUint64() const;
+  int64_t AsInt64() const;
+  // 0 where it is not finite.
+  double AsDouble() const;
+};
+
+// The known stats of one event, site or plane.
+class StatSet {
+ public:
+  static_assert(static_cast<size_t>(StatKind::kCount) <= 128);
+  void Clear() { present_[0] = present_[1] = 0; }
+  bool Has(StatKind kind) const {
+    const size_t i = static_cast<size_t>(kind);
+    return (present_[i / 64] >> (i % 64) & 1) != 0;
+  }
+  void Set(StatKind kind, const StatValue& value) {
+    const size_t i = static_cast<size_t>(kind);
+    present_[i / 64] |= uint64_t{1} << (i % 64);
+    values_[i] = value;
+  }
+  // Only where Has.
+  const StatValue& Get(StatKind kind) const {
+    return values_[static_cast<size_t>(kind)];
+  }
+  uint64_t Uint64Or(StatKind kind, uint64_t otherwise) const {
+    return Has(kind) ? Get(kind).AsUint64() : otherwise;
+  }
+  int64_t Int64Or(StatKind kind, int64_t otherwise) const {
+    return Has(kind) ? Get(kind).AsInt64() : otherwise;
+  }
+
+ private:
+  uint64_t present_[2] = {0, 0};
+  StatValue values_[static_cast<size_t>(StatKind::kCount)];
+};
+
+// What the numbers of one plane mean.
+class PlaneVocabulary {
+ public:
+  PlaneVocabulary(const PlaneLayout& plane, StatVocabulary vocabulary);
+
+  StatKind KindOf(int64_t stat_metadata_id) const {
+    return kinds_.Get(stat_metadata_id);
+  }
+  // The text of a string or reference; empty for numbers.
+  std::string_view TextOf(const StatValue& value) const;
+  bool Speaks(StatKind kind) const {
+    return (spoken_[static_cast<size_t>(kind) / 64] >>
+                (static_cast<size_t>(kind) % 64) &
+            1) != 0;
+  }
+
+ private:
+  IdMap<StatKind> kinds_;
+  IdMap<std::string_view> names_;
+  uint64_t spoken_[2] = {0, 0};
+};
+
+// Adds a serialized XStat to `stats`, if its kind is known. Throws as protozero
+// does; for use within ForEachField.
+void ReadStat(std::string_view stat, const PlaneVocabulary& vocabulary,
+              StatSet* stats);
+
+// The known stats of a plane.
+StatSet ReadPlaneStats(const PlaneLayout& plane,
+                       const PlaneVocabulary& vocabulary, QualityLog* quality);
+
+struct EventFields {
+  int64_t metadata_id = 0;
+  int64_t offset_ps = 0;
+  int64_t duration_ps = 0;
+  StatSet stats;
+};
+
+// Calls `on_event(const EventFields&, const char* end)` for each event of the
+// line; `end` is where it ends in the file. Events that are not well-formed are
+// counted and left out.
+template <typename OnEvent>
+void ForEachEvent(std::string_view line, const PlaneVocabulary& vocabulary,
+                  QualityLog* quality, OnEvent on_event) {
+  EventFields event;
+  const auto read_event = [&](std::string_view message) {
+    event.metadata_id = event.offset_ps = event.duration_ps = 0;
+    event.stats.Clear();
+    return ForEachField(message, [&](protozero::pbf_reader& reader) {
+      switch (reader.tag()) {
+        case schema::xevent::kMetadataId:
+          event.metadata_id = reader.get_int64();
+          break;
+        case schema::xevent::kOffsetPs:
+          event.offset_ps = reader.get_int64();
+          break;
+        case schema::xevent::kDurationPs:
+          event.duration_ps = reader.get_int64();
+          break;
+        case schema::xevent::kStats:
+          ReadStat(View(reader.get_view()), vocabulary, &event.stats);
+          break;
+        default:
+          reader.skip();
+      }
+    });
+  };
+  const bool whole = ForEachField(line, [&](protozero::pbf_reader& reader) {
+    if (reader.tag() != schema::xline::kEvents) {
+      reader.skip();
+      return;
+    }
+    const std::string_view message = View(reader.get_view());
+    if (read_event(message)) {
+      on_event(event, message.data() + message.size());
+    } else {
+      quality->Add(QualityCounter::kMalformedMessages);
+    }
+  });
+  if (!whole) quality->Add(QualityCounter::kMalformedMessages);
+}
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CONVERTER_READER_EVENT_READER_H_

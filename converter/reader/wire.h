@@ -1,0 +1,86 @@
+// Reading protobuf messages that may be cut off, malformed or hostile.
+//
+// protozero throws where a message is not well-formed. Nothing of that leaves
+// the functions here: what was read before stays, and the damage is counted.
+#ifndef OOM_FORENSICS_CONVERTER_READER_WIRE_H_
+#define OOM_FORENSICS_CONVERTER_READER_WIRE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "protozero/exception.hpp"
+#include "protozero/pbf_reader.hpp"
+
+namespace oom_forensics {
+
+inline std::string_view View(protozero::data_view data) {
+  return {data.data(), data.size()};
+}
+
+// A length-delimited field as far as it is there. Sets `cut` where the message
+// ends before the field does; the reader must not be used any more then.
+inline std::string_view ViewOrRest(protozero::pbf_reader* reader, bool* cut) {
+  try {
+    return View(reader->get_view());
+  } catch (const protozero::end_of_buffer_exception&) {
+    *cut = true;
+    return View(reader->data());
+  }
+}
+
+// Calls `on_field(reader)` for each field of the message, which must take the
+// value or skip it. Returns false where the message is not well-formed; the
+// fields before the damage have been seen.
+template <typename OnField>
+bool ForEachField(std::string_view message, OnField on_field) {
+  try {
+    protozero::pbf_reader reader(message.data(), message.size());
+    while (reader.next()) on_field(reader);
+    return true;
+  } catch (const protozero::exception&) {
+    return false;
+  }
+}
+
+// Values by the numbers that a file gives them: small and dense in real files,
+// anything in hostile ones.
+template <typename Value>
+class IdMap {
+ public:
+  void Set(int64_t id, Value value) {
+    if (id < 0 || id >= kDenseIds) {
+      sparse_[id] = std::move(value);
+      return;
+    }
+    const size_t index = static_cast<size_t>(id);
+    if (index >= dense_.size()) dense_.resize(index + 1);
+    dense_[index] = std::move(value);
+  }
+  // A default-constructed value where there is none.
+  const Value& Get(int64_t id) const {
+    static const Value kNone{};
+    if (id >= 0 && static_cast<uint64_t>(id) < dense_.size()) {
+      return dense_[static_cast<size_t>(id)];
+    }
+    if (sparse_.empty()) return kNone;
+    const auto found = sparse_.find(id);
+    return found == sparse_.end() ? kNone : found->second;
+  }
+
+ private:
+  static constexpr int64_t kDenseIds = 1 << 20;
+  std::vector<Value> dense_;
+  absl::flat_hash_map<int64_t, Value> sparse_;
+};
+
+// `text` as valid UTF-8 (bytes that are none become U+FFFD), at most
+// kMaxTextBytes long; sets `shortened` where it was cut.
+inline constexpr size_t kMaxTextBytes = 16384;
+std::string SanitizedText(std::string_view text, bool* shortened);
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CONVERTER_READER_WIRE_H_

@@ -1,0 +1,143 @@
+#include "converter/reader/xplane_layout.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "proto/event_schema.h"
+
+namespace oom_forensics {
+namespace {
+
+using protozero::pbf_reader;
+
+// Reads map<int64, Message>: calls `on_entry(key, value)`.
+template <typename OnEntry>
+bool ReadMapEntry(std::string_view entry, OnEntry on_entry) {
+  int64_t key = 0;
+  std::string_view value;
+  const bool whole = ForEachField(entry, [&](pbf_reader& reader) {
+    switch (reader.tag()) {
+      case schema::map_entry::kKey:
+        key = reader.get_int64();
+        break;
+      case schema::map_entry::kValue:
+        value = View(reader.get_view());
+        break;
+      default:
+        reader.skip();
+    }
+  });
+  if (whole) on_entry(key, value);
+  return whole;
+}
+
+std::string_view ReadStatName(std::string_view metadata) {
+  std::string_view name;
+  ForEachField(metadata, [&](pbf_reader& reader) {
+    if (reader.tag() == schema::xstat_metadata::kName) {
+      name = View(reader.get_view());
+    } else {
+      reader.skip();
+    }
+  });
+  return name;
+}
+
+PlaneLayout ReadPlane(std::string_view plane, bool cut, QualityLog* quality) {
+  PlaneLayout layout;
+  const bool whole = ForEachField(plane, [&](pbf_reader& reader) {
+    switch (reader.tag()) {
+      case schema::xplane::kName:
+        layout.name = View(reader.get_view());
+        break;
+      case schema::xplane::kLines: {
+        bool line_cut = false;
+        layout.lines.push_back(ViewOrRest(&reader, &line_cut));
+        if (line_cut) throw protozero::end_of_buffer_exception();
+        break;
+      }
+      case schema::xplane::kStats:
+        layout.stats.push_back(View(reader.get_view()));
+        break;
+      case schema::xplane::kEventMetadata:
+        if (!ReadMapEntry(View(reader.get_view()),
+                          [&](int64_t id, std::string_view metadata) {
+                            layout.event_metadata.emplace_back(id, metadata);
+                          })) {
+          quality->Add(QualityCounter::kMalformedMessages);
+        }
+        break;
+      case schema::xplane::kStatMetadata:
+        if (!ReadMapEntry(View(reader.get_view()),
+                          [&](int64_t id, std::string_view metadata) {
+                            layout.stat_names.emplace_back(
+                                id, ReadStatName(metadata));
+                          })) {
+          quality->Add(QualityCounter::kMalformedMessages);
+        }
+        break;
+      default:
+        reader.skip();
+    }
+  });
+  if (!whole && !cut) quality->Add(QualityCounter::kMalformedMessages);
+  return layout;
+}
+
+}  // namespace
+
+absl::StatusOr<SpaceLayout> ReadLayout(std::string_view file,
+                                       const std::string& name,
+                                       QualityLog* quality) {
+  SpaceLayout layout;
+  const bool whole = ForEachField(file, [&](pbf_reader& reader) {
+    switch (reader.tag()) {
+      case schema::xspace::kPlanes: {
+        bool cut = false;
+        const std::string_view plane = ViewOrRest(&reader, &cut);
+        layout.planes.push_back(ReadPlane(plane, cut, quality));
+        if (cut) throw protozero::end_of_buffer_exception();
+        break;
+      }
+      case schema::xspace::kHostnames:
+        layout.hostnames.push_back(View(reader.get_view()));
+        break;
+      default:
+        reader.skip();
+    }
+  });
+  bool any_named = false;
+  for (const PlaneLayout& plane : layout.planes) {
+    any_named |= !plane.name.empty();
+  }
+  if (!any_named) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name,
+        " is not a profiler trace (an .xplane.pb), or is cut off before its "
+        "first plane."));
+  }
+  layout.truncated = !whole;
+  return layout;
+}
+
+LineHeader ReadLineHeader(std::string_view line) {
+  LineHeader header;
+  ForEachField(line, [&](pbf_reader& reader) {
+    switch (reader.tag()) {
+      case schema::xline::kName:
+        header.name = View(reader.get_view());
+        break;
+      case schema::xline::kTimestampNs:
+        header.timestamp_ns = reader.get_int64();
+        break;
+      case schema::xline::kEvents:
+        ++header.event_count;
+        reader.skip();
+        break;
+      default:
+        reader.skip();
+    }
+  });
+  return header;
+}
+
+}  // namespace oom_forensics

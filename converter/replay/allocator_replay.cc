@@ -1,0 +1,196 @@
+#include "converter/replay/allocator_replay.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/container/flat_hash_map.h"
+#include "converter/replay/region_derivation.h"
+
+namespace oom_forensics {
+namespace {
+
+// A keyframe is at least so many rows after the one before.
+constexpr Position kMinKeyframeRows = 8192;
+
+}  // namespace
+
+uint64_t RoundedBytes(uint64_t requested_bytes) {
+  constexpr uint64_t kMask = kMinAllocationBytes - 1;
+  if (requested_bytes > std::numeric_limits<uint64_t>::max() - kMask) {
+    return std::numeric_limits<uint64_t>::max() & ~kMask;
+  }
+  return (requested_bytes + kMask) & ~kMask;
+}
+
+AllocatorReplay::AllocatorReplay(const HostTrace& host,
+                                 const AllocatorTrace& trace)
+    : host_(host), trace_(trace) {
+  MatchFrees();
+  CollectRegions();
+  usage_ = UsageTimeline(this);
+  peak_position_ = usage_.Over(0, end_position()).in_use_max_position;
+  BuildKeyframes();
+  for (const FailedRequest& failure : trace_.failures) {
+    if (failure.is_oom) failure_positions_.push_back(failure.row);
+  }
+}
+
+void AllocatorReplay::MatchFrees() {
+  const Row rows = trace_.row_count();
+  partner_.assign(rows, kNoRow);
+  absl::flat_hash_map<uint64_t, Row> live;
+  for (Row row = 0; row < rows; ++row) {
+    switch (trace_.kind_of[row]) {
+      case RowKind::kAlloc: {
+        alloc_count_ += row >= trace_.baseline_rows;
+        const auto [entry, inserted] =
+            live.try_emplace(trace_.address[row], row);
+        if (!inserted) {
+          quality_.Add(QualityCounter::kOverlappingChunks);
+          partner_[entry->second] = row;
+          replacements_.emplace_back(row, entry->second);
+          entry->second = row;
+        }
+        break;
+      }
+      case RowKind::kFree: {
+        ++free_count_;
+        const auto entry = live.find(trace_.address[row]);
+        if (entry == live.end()) {
+          quality_.Add(QualityCounter::kUnmatchedFree);
+          break;
+        }
+        partner_[row] = entry->second;
+        partner_[entry->second] = row;
+        live.erase(entry);
+        break;
+      }
+      case RowKind::kFailed:
+      case RowKind::kRegionAdd:
+      case RowKind::kRegionRemove:
+        break;
+    }
+  }
+}
+
+void AllocatorReplay::CollectRegions() {
+  regions_ = trace_.regions;
+  if (!regions_.empty()) return;
+  regions_ = DeriveRegions(host_, trace_);
+  regions_derived_ = !regions_.empty();
+  if (regions_derived_) quality_.Add(QualityCounter::kRegionsDerived);
+}
+
+void AllocatorReplay::BuildKeyframes() {
+  keyframes_.push_back({0, {}});
+  Position next = kMinKeyframeRows;
+  while (next < end_position()) {
+    Keyframe keyframe{next, Advance(keyframes_.back(), next)};
+    const Position distance = static_cast<Position>(std::max<uint64_t>(
+        kMinKeyframeRows, 2 * keyframe.live_by_address.size()));
+    keyframe.live_by_address.shrink_to_fit();
+    keyframes_.push_back(std::move(keyframe));
+    if (end_position() - next < distance) break;
+    next += distance;
+  }
+}
+
+std::vector<Row> AllocatorReplay::Advance(const Keyframe& from,
+                                          Position position) const {
+  const auto by_address = [this](Row a, Row b) {
+    return trace_.address[a] < trace_.address[b];
+  };
+  std::vector<Row> born;
+  for (Row row = from.position; row < position; ++row) {
+    if (trace_.kind_of[row] == RowKind::kAlloc && IsLiveAt(row, position)) {
+      born.push_back(row);
+    }
+  }
+  std::sort(born.begin(), born.end(), by_address);
+  std::vector<Row> live;
+  live.reserve(from.live_by_address.size() + born.size());
+  size_t next_born = 0;
+  for (const Row row : from.live_by_address) {
+    if (!IsLiveAt(row, position)) continue;
+    while (next_born < born.size() && by_address(born[next_born], row)) {
+      live.push_back(born[next_born++]);
+    }
+    live.push_back(row);
+  }
+  live.insert(live.end(), born.begin() + static_cast<ptrdiff_t>(next_born),
+              born.end());
+  return live;
+}
+
+std::vector<Row> AllocatorReplay::LiveAt(Position position) const {
+  const auto after =
+      std::upper_bound(keyframes_.begin(), keyframes_.end(), position,
+                       [](Position p, const Keyframe& keyframe) {
+                         return p < keyframe.position;
+                       });
+  return Advance(*std::prev(after), position);
+}
+
+std::vector<MappedRegion> AllocatorReplay::RegionsAt(Position position) const {
+  std::vector<MappedRegion> held;
+  for (const RegionChange& change : regions_) {
+    if (!regions_derived_ && change.row >= position) break;
+    if (change.added) {
+      MappedRegion region;
+      region.address = change.address;
+      region.size_bytes = change.size_bytes;
+      held.push_back(region);
+      continue;
+    }
+    const auto found = std::find_if(held.begin(), held.end(),
+                                    [&change](const MappedRegion& region) {
+                                      return region.address == change.address;
+                                    });
+    if (found != held.end()) held.erase(found);
+  }
+  std::sort(held.begin(), held.end(),
+            [](const MappedRegion& a, const MappedRegion& b) {
+              return a.address < b.address;
+            });
+  return held;
+}
+
+ChunkMap AllocatorReplay::MapAt(Position position) const {
+  const std::vector<Row> live = LiveAt(position);
+  std::vector<LiveChunk> chunks;
+  chunks.reserve(live.size());
+  for (const Row row : live) {
+    chunks.push_back({trace_.address[row], BytesOf(row), row});
+  }
+  return BuildChunkMap(RegionsAt(position), chunks);
+}
+
+int64_t AllocatorReplay::BornPs(Row alloc) const {
+  if (alloc >= trace_.baseline_age_ns.size()) return trace_.time_ps[alloc];
+  const uint64_t age_ns = trace_.baseline_age_ns[alloc];
+  constexpr uint64_t kMaxAgeNs = std::numeric_limits<int64_t>::max() / 2000;
+  return trace_.time_ps[alloc] -
+         static_cast<int64_t>(std::min(age_ns, kMaxAgeNs)) * 1000;
+}
+
+int64_t AllocatorReplay::DiedPs(Row alloc) const {
+  const Row end = EndOf(alloc);
+  if (end != kNoRow) return trace_.time_ps[end];
+  return trace_.time_ps.back();
+}
+
+int64_t AllocatorReplay::TimePsOf(Position position) const {
+  if (trace_.time_ps.empty()) return 0;
+  return trace_.time_ps[position == 0 ? 0 : position - 1];
+}
+
+uint64_t AllocatorReplay::ResidentBytes() const {
+  uint64_t bytes = partner_.capacity() * sizeof(Row) + usage_.ResidentBytes() +
+                   regions_.capacity() * sizeof(RegionChange);
+  for (const Keyframe& keyframe : keyframes_) {
+    bytes += keyframe.live_by_address.capacity() * sizeof(Row);
+  }
+  return bytes;
+}
+
+}  // namespace oom_forensics

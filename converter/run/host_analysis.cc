@@ -1,0 +1,24 @@
+#include "converter/run/host_analysis.h"
+
+#include <utility>
+
+namespace oom_forensics {
+
+HostAnalysis::HostAnalysis(std::unique_ptr<const HostTrace> trace)
+    : trace_(std::move(trace)) {
+  allocators_.reserve(trace_->allocators.size());
+  for (const AllocatorTrace& allocator : trace_->allocators) {
+    allocators_.push_back(
+        std::make_unique<AllocatorReplay>(*trace_, allocator));
+  }
+}
+
+uint64_t HostAnalysis::ResidentBytes() const {
+  uint64_t bytes = 0;
+  for (const auto& allocator : allocators_) {
+    bytes += allocator->ResidentBytes() + allocator->trace().ResidentBytes();
+  }
+  return bytes;
+}
+
+}  // namespace oom_forensics

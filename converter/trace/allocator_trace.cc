@@ -1,0 +1,46 @@
+#include "converter/trace/allocator_trace.h"
+
+#include <algorithm>
+
+namespace oom_forensics {
+
+Row AllocatorTrace::RowOf(int64_t event) const {
+  const int64_t baseline = static_cast<int64_t>(baseline_rows);
+  if (event < -baseline ||
+      event >= static_cast<int64_t>(row_count()) - baseline) {
+    return kNoRow;
+  }
+  return static_cast<Row>(event + baseline);
+}
+
+const FailedRequest* AllocatorTrace::FailureOf(Row row) const {
+  const auto found = std::lower_bound(
+      failures.begin(), failures.end(), row,
+      [](const FailedRequest& failure, Row r) { return failure.row < r; });
+  return found != failures.end() && found->row == row ? &*found : nullptr;
+}
+
+Position AllocatorTrace::PositionAt(int64_t time_ps_bound) const {
+  return static_cast<Position>(std::lower_bound(time_ps.begin() + baseline_rows,
+                                                time_ps.end(), time_ps_bound) -
+                               time_ps.begin());
+}
+
+uint64_t AllocatorTrace::ResidentBytes() const {
+  uint64_t bytes =
+      time_ps.capacity() * sizeof(int64_t) +
+      address.capacity() * sizeof(uint64_t) + site.capacity() * sizeof(SiteId) +
+      context.capacity() * sizeof(uint32_t) +
+      kind_of.capacity() * sizeof(RowKind) +
+      baseline_age_ns.capacity() * sizeof(uint64_t) +
+      contexts.capacity() * sizeof(EventContext) +
+      failures.capacity() * sizeof(FailedRequest) +
+      regions.capacity() * sizeof(RegionChange) +
+      weights.capacity() * sizeof(float) + baseline_dump.capacity();
+  for (const FailedRequest& failure : failures) {
+    bytes += failure.memory_dump.capacity();
+  }
+  return bytes;
+}
+
+}  // namespace oom_forensics
