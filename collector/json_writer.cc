@@ -1,0 +1,89 @@
+#include "collector/json_writer.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace oom_forensics::collector {
+
+void JsonWriter::Open(char bracket) {
+  Comma();
+  text_ += bracket;
+  needs_comma_ = false;
+}
+
+void JsonWriter::Close(char bracket) {
+  text_ += bracket;
+  needs_comma_ = true;
+}
+
+void JsonWriter::Comma() {
+  if (needs_comma_) text_ += ',';
+  needs_comma_ = true;
+}
+
+void JsonWriter::Name(std::string_view name) {
+  Comma();
+  Quote(name);
+  text_ += ':';
+  needs_comma_ = false;
+}
+
+void JsonWriter::Value(uint64_t value) {
+  Comma();
+  text_ += '"' + std::to_string(value) + '"';
+}
+
+void JsonWriter::Value(int64_t value) {
+  Comma();
+  text_ += '"' + std::to_string(value) + '"';
+}
+
+void JsonWriter::Value(int value) {
+  Comma();
+  text_ += std::to_string(value);
+}
+
+void JsonWriter::Value(double value) {
+  Comma();
+  if (!std::isfinite(value)) {
+    text_ += "null";
+    return;
+  }
+  char digits[32];
+  std::snprintf(digits, sizeof(digits), "%.17g", value);
+  text_ += digits;
+}
+
+void JsonWriter::Value(bool value) {
+  Comma();
+  text_ += value ? "true" : "false";
+}
+
+void JsonWriter::Value(std::string_view value) {
+  Comma();
+  Quote(value);
+}
+
+void JsonWriter::Raw(std::string_view json) {
+  Comma();
+  text_ += json;
+}
+
+void JsonWriter::Quote(std::string_view text) {
+  text_ += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      text_ += '\\';
+      text_ += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char escape[8];
+      std::snprintf(escape, sizeof(escape), "\\u%04x", c);
+      text_ += escape;
+    } else {
+      text_ += c;
+    }
+  }
+  text_ += '"';
+}
+
+}  // namespace oom_forensics::collector

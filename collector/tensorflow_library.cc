@@ -1,0 +1,65 @@
+#include "collector/tensorflow_library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+namespace oom_forensics::collector {
+namespace {
+
+constexpr char kFramework[] = "libtensorflow_framework.so.2";
+// TF_Version() lives here, not in the framework library.
+constexpr char kImplementation[] = "libtensorflow_cc.so.2";
+
+}  // namespace
+
+std::optional<TensorFlowLibrary> TensorFlowLibrary::Find() {
+  // RTLD_DEFAULT does not see it: Python loads TensorFlow with RTLD_LOCAL.
+  void* handle = dlopen(kFramework, RTLD_NOLOAD | RTLD_LAZY);
+  if (handle == nullptr) return std::nullopt;
+  link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return std::nullopt;
+  return TensorFlowLibrary(handle, map);
+}
+
+void* TensorFlowLibrary::Symbol(const char* mangled_name) const {
+  void* address = dlsym(handle_, mangled_name);
+  if (address == nullptr) return nullptr;
+  // dlsym() also searches the library's dependencies.
+  Dl_info info;
+  link_map* map = nullptr;
+  if (dladdr1(address, &info, reinterpret_cast<void**>(&map),
+              RTLD_DL_LINKMAP) == 0) {
+    return nullptr;
+  }
+  return map == link_map_ ? address : nullptr;
+}
+
+VTable TensorFlowLibrary::FindVTable(const std::string& mangled_class) const {
+  auto** table = static_cast<void**>(Symbol(("_ZTV" + mangled_class).c_str()));
+  const void* type_info = Symbol(("_ZTI" + mangled_class).c_str());
+  if (table == nullptr || type_info == nullptr) return {};
+  Dl_info info;
+  const ElfW(Sym)* symbol = nullptr;
+  if (dladdr1(table, &info,
+              const_cast<void**>(reinterpret_cast<const void**>(&symbol)),
+              RTLD_DL_SYMENT) == 0 ||
+      symbol == nullptr || info.dli_saddr != table) {
+    return {};
+  }
+  // [0] offset to top, [1] type info, then the slots.
+  const size_t words = symbol->st_size / sizeof(void*);
+  if (words < 3 || table[0] != nullptr || table[1] != type_info) return {};
+  return VTable{table + 2, words - 2};
+}
+
+std::string TensorFlowLibrary::Version() const {
+  void* handle = dlopen(kImplementation, RTLD_NOLOAD | RTLD_LAZY);
+  if (handle == nullptr) return "";
+  const auto version =
+      reinterpret_cast<const char* (*)()>(dlsym(handle, "TF_Version"));
+  const std::string text = version == nullptr ? "" : version();
+  dlclose(handle);
+  return text;
+}
+
+}  // namespace oom_forensics::collector

@@ -1,0 +1,33 @@
+// What the collector keeps of each thread. Plain data without a destructor, so
+// that hooks may run while a thread is being torn down.
+#ifndef OOM_FORENSICS_COLLECTOR_THREAD_STATE_H_
+#define OOM_FORENSICS_COLLECTOR_THREAD_STATE_H_
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+#include "collector/allocator_table.h"
+
+namespace oom_forensics::collector {
+
+struct ThreadState {
+  // The thread's id in the operating system; 0: not asked yet.
+  uint32_t os_id = 0;
+  // The allocator that the thread is inside of. TensorFlow reports new memory
+  // regions from there without saying whose they are.
+  const AllocatorInfo* inside = nullptr;
+};
+
+inline ThreadState& CurrentThread() noexcept {
+  static thread_local ThreadState state;
+  if (state.os_id == 0) {
+    state.os_id = static_cast<uint32_t>(syscall(SYS_gettid));
+  }
+  return state;
+}
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_THREAD_STATE_H_

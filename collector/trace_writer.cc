@@ -1,0 +1,313 @@
+#include "collector/trace_writer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <protozero/pbf_writer.hpp>
+#include <string_view>
+#include <unordered_map>
+
+#include "collector/plane_builder.h"
+#include "collector/version.h"
+#include "proto/event_schema.h"
+
+namespace oom_forensics::collector {
+namespace {
+
+using protozero::pbf_writer;
+namespace xspace = schema::xspace;
+namespace xplane = schema::xplane;
+namespace xline = schema::xline;
+namespace xevent = schema::xevent;
+namespace xevent_metadata = schema::xevent_metadata;
+
+protozero::data_view View(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+std::string_view NameOf(EventKind kind) {
+  switch (kind) {
+    case EventKind::kAlloc:
+      return schema::kAlloc;
+    case EventKind::kFree:
+      return schema::kFree;
+    case EventKind::kFailed:
+      return schema::kFailed;
+    case EventKind::kRegionAdd:
+      return schema::kRegionAdd;
+    case EventKind::kRegionRemove:
+      return schema::kRegionRemove;
+  }
+  return {};
+}
+
+// The plane of one allocator.
+class AllocatorPlaneWriter {
+ public:
+  AllocatorPlaneWriter(const AllocatorFacts& facts, const Capture& capture,
+                       const std::vector<const Site*>& sites)
+      : facts_(facts),
+        capture_(capture),
+        sites_(sites),
+        plane_(PlaneName(facts.info)) {
+    for (const Failure& failure : capture.failures) {
+      failures_.emplace(failure.sequence, &failure);
+    }
+  }
+
+  std::string Write() {
+    WriteFacts();
+    WriteBaseline();
+    WriteEvents();
+    return plane_.Finish();
+  }
+
+ private:
+  // A line in the making. Sticky stats are written where they change.
+  struct Line {
+    explicit Line(int64_t id, std::string_view name, int64_t timestamp_ns)
+        : writer(buffer) {
+      writer.add_int64(xline::kId, id);
+      writer.add_string(xline::kName, View(name));
+      writer.add_int64(xline::kTimestampNs, timestamp_ns);
+    }
+    std::string buffer;
+    pbf_writer writer;
+    int64_t offset_ps = 0;
+    int64_t step_id = 0;
+    uint32_t thread = 0;
+  };
+
+  static std::string PlaneName(const AllocatorInfo& info) {
+    return std::string(schema::kPlanePrefix) + info.name + "#" +
+           std::to_string(info.instance);
+  }
+
+  void WriteFacts() {
+    const EventTotals& totals = capture_.totals[facts_.info.id];
+    pbf_writer* plane = plane_.plane();
+    constexpr uint32_t kField = xplane::kStats;
+    plane_.AddString(plane, kField, schema::kAllocatorName, facts_.info.name);
+    plane_.AddString(plane, kField, schema::kAllocatorKind, facts_.info.kind);
+    plane_.AddUint(plane, kField, schema::kBaselineComplete,
+                   facts_.info.complete ? 1 : 0);
+    plane_.AddUint(plane, kField, schema::kTotalAllocs, totals.allocs);
+    plane_.AddUint(plane, kField, schema::kTotalFrees, totals.frees);
+    plane_.AddUint(plane, kField, schema::kDroppedEvents, totals.dropped);
+    if (!facts_.baseline_dump.empty()) {
+      plane_.AddBytes(plane, kField, schema::kBaselineDump,
+                      facts_.baseline_dump);
+    }
+  }
+
+  void WriteBaseline() {
+    const LiveState& baseline = capture_.baseline;
+    Line line(1, schema::kBaselineLine, baseline.time_ns);
+    for (const Region& region : baseline.regions) {
+      if (region.allocator != facts_.info.id) continue;
+      BeginEvent(EventKind::kRegionAdd, 0, ++line.offset_ps);
+      AddRegionStats(region.address, region.size_bytes);
+      EndEvent(&line);
+    }
+    std::vector<const LiveAllocation*> allocations;
+    for (const LiveAllocation& allocation : baseline.allocations) {
+      if (allocation.allocator == facts_.info.id) {
+        allocations.push_back(&allocation);
+      }
+    }
+    std::sort(allocations.begin(), allocations.end(),
+              [](const LiveAllocation* a, const LiveAllocation* b) {
+                return std::pair(a->born_ns, a->address) <
+                       std::pair(b->born_ns, b->address);
+              });
+    for (const LiveAllocation* allocation : allocations) {
+      BeginEvent(EventKind::kAlloc, allocation->site, ++line.offset_ps);
+      plane_.AddUint(&event_, xevent::kStats, schema::kAddress,
+                     allocation->address);
+      const int64_t age_ns =
+          std::max<int64_t>(0, baseline.time_ns - allocation->born_ns);
+      plane_.AddUint(&event_, xevent::kStats, schema::kAgeNs,
+                     static_cast<uint64_t>(age_ns));
+      AddStickyStats(&line, allocation->step_id, allocation->thread);
+      EndEvent(&line);
+    }
+    plane_.AddLine(line.buffer);
+  }
+
+  void WriteEvents() {
+    const int64_t start_ns = capture_.baseline.time_ns;
+    Line line(2, schema::kEventsLine, start_ns);
+    capture_.log->ForEach([&](const Event& event) {
+      if (event.allocator != facts_.info.id) return;
+      // The order is that of the sequence, and the time stamp has to show it.
+      line.offset_ps =
+          std::max((event.time_ns - start_ns) * 1000, line.offset_ps + 1);
+      BeginEvent(event.kind, event.site, line.offset_ps);
+      switch (event.kind) {
+        case EventKind::kAlloc:
+          plane_.AddUint(&event_, xevent::kStats, schema::kAddress,
+                         event.address);
+          AddStickyStats(&line, event.value, event.thread);
+          break;
+        case EventKind::kFree:
+          plane_.AddUint(&event_, xevent::kStats, schema::kAddress,
+                         event.address);
+          AddStickyStats(&line, line.step_id, event.thread);
+          break;
+        case EventKind::kFailed:
+          AddStickyStats(&line, event.value, event.thread);
+          AddFailureStats(event.sequence);
+          break;
+        case EventKind::kRegionAdd:
+        case EventKind::kRegionRemove:
+          AddRegionStats(event.address, static_cast<uint64_t>(event.value));
+          break;
+      }
+      EndEvent(&line);
+    });
+    plane_.AddLine(line.buffer);
+  }
+
+  void BeginEvent(EventKind kind, SiteId site, int64_t offset_ps) {
+    event_buffer_.clear();
+    event_ = pbf_writer(event_buffer_);
+    event_.add_int64(xevent::kMetadataId, MetadataId(kind, site));
+    event_.add_int64(xevent::kOffsetPs, offset_ps);
+  }
+
+  void EndEvent(Line* line) {
+    line->writer.add_message(xline::kEvents, event_buffer_);
+  }
+
+  void AddStickyStats(Line* line, int64_t step_id, uint32_t thread) {
+    if (step_id != line->step_id) {
+      plane_.AddInt(&event_, xevent::kStats, schema::kStepId, step_id);
+      line->step_id = step_id;
+    }
+    if (thread != line->thread) {
+      plane_.AddUint(&event_, xevent::kStats, schema::kThread, thread);
+      line->thread = thread;
+    }
+  }
+
+  void AddRegionStats(uint64_t address, uint64_t size_bytes) {
+    plane_.AddUint(&event_, xevent::kStats, schema::kAddress, address);
+    plane_.AddUint(&event_, xevent::kStats, schema::kSizeBytes, size_bytes);
+  }
+
+  void AddFailureStats(uint64_t sequence) {
+    const auto found = failures_.find(sequence);
+    if (found == failures_.end()) return;
+    const Failure& failure = *found->second;
+    event_.add_int64(xevent::kDurationPs, failure.waited_ns * 1000);
+    const auto add = [&](std::string_view name, uint64_t value) {
+      plane_.AddUint(&event_, xevent::kStats, name, value);
+    };
+    add(schema::kRetryOnFailure, failure.retry_on_failure ? 1 : 0);
+    if (failure.statistics.has_value()) {
+      add(schema::kNumAllocs, failure.statistics->num_allocs);
+      add(schema::kBytesInUse, failure.statistics->bytes_in_use);
+      add(schema::kPeakBytesInUse, failure.statistics->peak_bytes_in_use);
+      add(schema::kBytesLimit, failure.statistics->limit_bytes);
+    }
+    if (!failure.memory_dump.empty()) {
+      add(schema::kBytesReserved, failure.reserved_bytes);
+      add(schema::kLargestFreeBytes, failure.largest_free_bytes);
+      plane_.AddBytes(&event_, xevent::kStats, schema::kMemoryDump,
+                      failure.memory_dump);
+    }
+  }
+
+  // The id of the XEventMetadata for events of this kind at this site.
+  int64_t MetadataId(EventKind kind, SiteId site) {
+    const bool has_site =
+        kind == EventKind::kAlloc || kind == EventKind::kFailed;
+    if (!has_site) site = 0;
+    const uint64_t key = uint64_t{site} << 8 | static_cast<uint8_t>(kind);
+    const auto [found, is_new] = metadata_ids_.emplace(key, 0);
+    if (is_new) found->second = AddMetadata(kind, site);
+    return found->second;
+  }
+
+  int64_t AddMetadata(EventKind kind, SiteId site) {
+    std::string fields;
+    pbf_writer writer(fields);
+    writer.add_string(xevent_metadata::kName, View(NameOf(kind)));
+    if (site != 0 && site <= sites_.size()) {
+      const SiteKey& key = sites_[site - 1]->key;
+      constexpr uint32_t kField = xevent_metadata::kStats;
+      if (!key.op.empty()) {
+        writer.add_string(xevent_metadata::kDisplayName, View(key.op));
+        plane_.AddRef(&writer, kField, schema::kOp, key.op);
+      }
+      if (!key.shape.empty()) {
+        plane_.AddRef(&writer, kField, schema::kShape, key.shape);
+      }
+      if (!key.region_type.empty()) {
+        plane_.AddRef(&writer, kField, schema::kRegionType, key.region_type);
+      }
+      if (key.dtype != 0) {
+        plane_.AddInt(&writer, kField, schema::kDtype, key.dtype);
+      }
+      plane_.AddUint(&writer, kField, schema::kRequestedBytes,
+                     key.requested_bytes);
+      if (kind == EventKind::kAlloc) {
+        plane_.AddUint(&writer, kField, schema::kAllocatedBytes,
+                       key.allocated_bytes);
+      }
+    }
+    return plane_.AddEventMetadata(fields);
+  }
+
+  const AllocatorFacts& facts_;
+  const Capture& capture_;
+  const std::vector<const Site*>& sites_;
+  PlaneBuilder plane_;
+  std::unordered_map<uint64_t, const Failure*> failures_;
+  std::unordered_map<uint64_t, int64_t> metadata_ids_;
+  // The event in the making.
+  std::string event_buffer_;
+  pbf_writer event_;
+};
+
+std::string WriteSessionPlane(const SessionFacts& session,
+                              const Capture& capture) {
+  PlaneBuilder builder(schema::kSessionPlane);
+  pbf_writer* plane = builder.plane();
+  constexpr uint32_t kField = xplane::kStats;
+  builder.AddUint(plane, kField, schema::kVersion, schema::kSchemaVersion);
+  builder.AddString(plane, kField, schema::kCollectorVersion,
+                    kCollectorVersion);
+  builder.AddString(plane, kField, schema::kTensorFlowVersion,
+                    session.tensorflow_version);
+  builder.AddUint(plane, kField, schema::kProcessId,
+                  static_cast<uint64_t>(getpid()));
+  builder.AddUint(plane, kField, schema::kStartNs,
+                  static_cast<uint64_t>(capture.baseline.time_ns));
+  builder.AddUint(plane, kField, schema::kStopNs,
+                  static_cast<uint64_t>(capture.stop_ns));
+  builder.AddString(plane, kField, schema::kOrigin, session.origin);
+  builder.AddString(plane, kField, schema::kHooks, session.hooks);
+  builder.AddString(plane, kField, schema::kAttribution, session.attribution);
+  builder.AddUint(plane, kField, schema::kBufferEvents, session.buffer_events);
+  builder.AddString(plane, kField, schema::kEnvironment, session.environment);
+  return builder.Finish();
+}
+
+}  // namespace
+
+std::string WriteTrace(const SessionFacts& session,
+                       const std::vector<AllocatorFacts>& allocators,
+                       const Capture& capture,
+                       const std::vector<const Site*>& sites) {
+  std::string trace;
+  pbf_writer writer(trace);
+  writer.add_message(xspace::kPlanes, WriteSessionPlane(session, capture));
+  for (const AllocatorFacts& facts : allocators) {
+    writer.add_message(xspace::kPlanes,
+                       AllocatorPlaneWriter(facts, capture, sites).Write());
+  }
+  return trace;
+}
+
+}  // namespace oom_forensics::collector

@@ -1,0 +1,42 @@
+// TraceWriter: a recording as a serialised tensorflow.profiler.XSpace, in the
+// form that proto/event_schema.h defines.
+#ifndef OOM_FORENSICS_COLLECTOR_TRACE_WRITER_H_
+#define OOM_FORENSICS_COLLECTOR_TRACE_WRITER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collector/allocator_table.h"
+#include "collector/recorder.h"
+#include "collector/site_table.h"
+
+namespace oom_forensics::collector {
+
+// What the session plane says of the recording as a whole.
+struct SessionFacts {
+  // "profile", "oom" or "snapshot".
+  std::string origin;
+  std::string tensorflow_version;
+  std::string hooks;
+  std::string attribution;
+  // "NAME=value" lines.
+  std::string environment;
+  uint64_t buffer_events = 0;
+};
+
+struct AllocatorFacts {
+  AllocatorInfo info;
+  // tensorflow.MemoryDump when the recording began; empty: not taken.
+  std::string baseline_dump;
+};
+
+// `sites` is SiteTable::Snapshot(), taken after the recording's end.
+std::string WriteTrace(const SessionFacts& session,
+                       const std::vector<AllocatorFacts>& allocators,
+                       const Capture& capture,
+                       const std::vector<const Site*>& sites);
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_TRACE_WRITER_H_
