@@ -5,57 +5,134 @@
 namespace oom_forensics {
 namespace {
 
-// "PartitionedCall_2" is, "StatefulPartitionedCallback" is not.
-bool IsCall(std::string_view part) {
-  if (!ConsumePrefix(&part, "StatefulPartitionedCall") &&
-      !ConsumePrefix(&part, "PartitionedCall")) {
-    return false;
-  }
-  if (part.empty()) return true;
-  if (!ConsumePrefix(&part, "_") || part.empty()) return false;
-  for (const char c : part) {
+constexpr std::string_view kTape = "gradient_tape/";
+constexpr std::string_view kGradients = "gradients/";
+constexpr std::string_view kNone = {};
+
+bool IsNumber(std::string_view text) {
+  for (const char c : text) {
     if (!IsDigit(c)) return false;
   }
-  return true;
+  return !text.empty();
 }
 
-std::string_view WithoutNumber(std::string_view name) {
-  size_t end = name.size();
-  while (end > 0 && IsDigit(name[end - 1])) --end;
-  if (end == name.size() || end < 2 || name[end - 1] != '_') return name;
-  return name.substr(0, end - 1);
+// "PartitionedCall_2" is, "StatefulPartitionedCallback" is not. The graph
+// optimizer's passes put a name of theirs in front in the same manner.
+bool IsCall(std::string_view part) {
+  for (const std::string_view call :
+       {"StatefulPartitionedCall", "PartitionedCall", "ConstantFolding",
+        "ArithmeticOptimizer", "RemapperOptimizer", "LayoutOptimizer"}) {
+    std::string_view rest = part;
+    if (!ConsumePrefix(&rest, call)) continue;
+    return rest.empty() || (ConsumePrefix(&rest, "_") && IsNumber(rest));
+  }
+  return false;
+}
+
+// What follows the last "body/_<n>/" (a loop) or "then/_<n>/" (a branch): the
+// function that is run there repeats the whole path of its ops.
+std::string_view AfterLastBody(std::string_view name) {
+  std::string_view inner = name;
+  for (size_t from = 0;;) {
+    const size_t mark = name.find("/_", from);
+    if (mark == std::string_view::npos) return inner;
+    from = mark + 2;
+    const size_t slash = name.find('/', from);
+    if (slash == std::string_view::npos) return inner;
+    const std::string_view before = name.substr(0, mark);
+    const std::string_view part =
+        before.substr(before.rfind('/') + 1);  // npos + 1 is 0.
+    const bool is_body = part == "body" || part == "cond" || part == "then" ||
+                         part == "else" || part == "while_body" ||
+                         part == "while_cond";
+    if (is_body && IsNumber(name.substr(from, slash - from))) {
+      inner = name.substr(slash + 1);
+    }
+  }
+}
+
+// The forward op that a gradient's path names before the gradient's own op.
+// Ops of Keras and of Python's operators are lower case; scopes are too, so
+// these are known by name.
+bool IsOpOfForwardPass(std::string_view part) {
+  ConsumeSuffix(&part, "_grad");
+  part = WithoutNumber(part);
+  if (part.empty()) return false;
+  if (part[0] >= 'A' && part[0] <= 'Z') return true;
+  for (const std::string_view op :
+       {"mul", "add", "sub", "truediv", "div_no_nan", "pow", "neg", "matmul",
+        "mean", "variance", "convolution", "transpose", "concat", "split",
+        "strided_slice", "add_n", "einsum"}) {
+    if (part == op) return true;
+  }
+  return false;
+}
+
+std::string_view WithoutLastPart(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? kNone : path.substr(0, slash);
+}
+
+std::string_view LastPart(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0.
 }
 
 }  // namespace
 
+std::string_view WithoutNumber(std::string_view part) {
+  size_t end = part.size();
+  while (end > 0 && IsDigit(part[end - 1])) --end;
+  if (end == part.size() || end < 2 || part[end - 1] != '_') return part;
+  return part.substr(0, end - 1);
+}
+
 std::string_view StripCallPrefix(std::string_view op_name) {
+  std::string_view name = AfterLastBody(op_name);
   while (true) {
-    const size_t slash = op_name.find('/');
-    if (slash == std::string_view::npos) return op_name;
-    if (!IsCall(op_name.substr(0, slash))) return op_name;
-    op_name.remove_prefix(slash + 1);
+    const size_t slash = name.find('/');
+    if (slash == std::string_view::npos) return name;
+    if (!IsCall(name.substr(0, slash))) return name;
+    name.remove_prefix(slash + 1);
   }
 }
 
+bool IsGradientName(std::string_view op_name) {
+  const std::string_view name = StripCallPrefix(op_name);
+  if (StartsWith(name, kTape) || StartsWith(name, kGradients)) return true;
+  return name.find("/gradient_tape/") != std::string_view::npos ||
+         name.find("/gradients/") != std::string_view::npos;
+}
+
+std::string_view LayerPath(std::string_view op_name) {
+  std::string_view name = StripCallPrefix(op_name);
+  const size_t gradients = name.rfind("/gradients/");
+  if (gradients != std::string_view::npos) {
+    return name.substr(gradients + 1 + kGradients.size());
+  }
+  const size_t tape = name.rfind("/gradient_tape/");
+  if (tape != std::string_view::npos) name.remove_prefix(tape + 1);
+  if (!ConsumePrefix(&name, kTape)) ConsumePrefix(&name, kGradients);
+  return name;
+}
+
 std::string_view ScopeOf(std::string_view op_name) {
-  op_name = StripCallPrefix(op_name);
-  const size_t slash = op_name.rfind('/');
-  return slash == std::string_view::npos ? std::string_view()
-                                         : op_name.substr(0, slash);
+  const std::string_view scope = WithoutLastPart(LayerPath(op_name));
+  if (IsGradientName(op_name) && IsOpOfForwardPass(LastPart(scope))) {
+    return WithoutLastPart(scope);
+  }
+  return scope;
 }
 
 std::string_view OpTypeOf(std::string_view op_name) {
-  const size_t slash = op_name.rfind('/');
-  if (slash != std::string_view::npos) op_name.remove_prefix(slash + 1);
-  return WithoutNumber(op_name);
+  return WithoutNumber(LastPart(op_name));
 }
 
 bool IsInScope(std::string_view op_name, std::string_view scope) {
   while (ConsumeSuffix(&scope, "/")) {
   }
   if (scope.empty()) return true;
-  op_name = StripCallPrefix(op_name);
-  scope = StripCallPrefix(scope);
+  op_name = LayerPath(op_name);
+  scope = LayerPath(scope);
   if (!StartsWith(op_name, scope)) return false;
   return op_name.size() == scope.size() || op_name[scope.size()] == '/';
 }

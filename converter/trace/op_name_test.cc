@@ -22,6 +22,52 @@ TEST(OpNameTest, ANameThatOnlyBeginsLikeACallStays) {
   EXPECT_EQ(StripCallPrefix("PartitionedCall_x/Add"), "PartitionedCall_x/Add");
 }
 
+// Names as TensorFlow 2.15 to 2.21 gives them to ops of Keras models.
+TEST(OpNameTest, AGradientIsInTheScopeOfItsLayer) {
+  const std::string_view keras =
+      "StatefulPartitionedCall/gradient_tape/sequential_1/dense_1/MatMul/"
+      "MatMul_1";
+  EXPECT_TRUE(IsGradientName(keras));
+  EXPECT_EQ(LayerPath(keras), "sequential_1/dense_1/MatMul/MatMul_1");
+  EXPECT_EQ(ScopeOf(keras), "sequential_1/dense_1");
+  EXPECT_EQ(OpTypeOf(keras), "MatMul");
+  EXPECT_EQ(
+      ScopeOf(
+          "gradient_tape/sequential/batch_normalization/batchnorm/mul_1/Mul_1"),
+      "sequential/batch_normalization/batchnorm");
+  EXPECT_EQ(ScopeOf("gradient_tape/sequential/flatten/Shape"),
+            "sequential/flatten");
+  EXPECT_EQ(ScopeOf("gradient_tape/MatMul/MatMul_1"), "");
+  EXPECT_TRUE(IsInScope(keras, "sequential_1/dense_1"));
+  EXPECT_FALSE(IsGradientName("sequential_1/gradient_tapes/MatMul"));
+}
+
+TEST(OpNameTest, OpsOfALoopAreInTheScopeOfTheirLayer) {
+  EXPECT_EQ(
+      ScopeOf("StatefulPartitionedCall/sequential_1/lstm_1/while/body/_36/"
+              "sequential_1/lstm_1/while/lstm_cell_1/MatMul"),
+      "sequential_1/lstm_1/while/lstm_cell_1");
+  const std::string_view gradient =
+      "StatefulPartitionedCall/gradient_tape/sequential_1/lstm_1/while/"
+      "sequential_1/lstm_1/while_grad/body/_497/gradient_tape/sequential_1/"
+      "lstm_1/while/gradients/sequential_1/lstm_1/while/lstm_cell_1/"
+      "MatMul_grad/MatMul";
+  EXPECT_TRUE(IsGradientName(gradient));
+  EXPECT_EQ(ScopeOf(gradient), "sequential_1/lstm_1/while/lstm_cell_1");
+}
+
+TEST(OpNameTest, PassesOfTheGraphOptimizerAreNotPartOfTheScope) {
+  EXPECT_EQ(
+      ScopeOf("ConstantFolding/StatefulPartitionedCall/compile_loss/mse/Mean"),
+      "compile_loss/mse");
+  EXPECT_EQ(ScopeOf("ArithmeticOptimizer/ArithmeticOptimizer/Cast_3"), "");
+}
+
+TEST(OpNameTest, ANumberedScopeThatIsNoBodyStays) {
+  EXPECT_EQ(ScopeOf("range/_0__cf__0"), "range");
+  EXPECT_EQ(ScopeOf("model/block/_3/MatMul"), "model/block/_3");
+}
+
 TEST(OpNameTest, OpTypeIsTheLastPartWithoutItsNumber) {
   EXPECT_EQ(OpTypeOf("a/b/MatMul_2"), "MatMul");
   EXPECT_EQ(OpTypeOf("Conv2D"), "Conv2D");
