@@ -1,0 +1,54 @@
+"""What all demo jobs share: the memory limit, the profiler, the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+EXIT_OUT_OF_MEMORY = 3
+
+
+def arguments_parser(
+    description: str | None, memory_limit_mib: int
+) -> argparse.ArgumentParser:
+    """Returns a parser with the options that every job has."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    parser.add_argument("--logdir", type=Path, required=True, help="for the trace")
+    parser.add_argument(
+        "--memory-limit-mib",
+        type=int,
+        default=memory_limit_mib,
+        help="size of the pool that TensorFlow allocates tensors from",
+    )
+    return parser
+
+
+def run(arguments: argparse.Namespace, train: Callable[[], None]) -> int:
+    """Trains under the profiler in limited memory; returns the exit code.
+
+    `train` imports TensorFlow itself, because the limit has to be set before.
+    """
+    # TensorFlow's own switches: allocate on the CPU as on a GPU, from a BFC pool.
+    os.environ["TF_CPU_ALLOCATOR_USE_BFC"] = "1"
+    os.environ["TF_CPU_BFC_MEM_LIMIT_IN_MB"] = str(arguments.memory_limit_mib)
+    # With oneDNN a convolution that gets no memory ends the process without an error.
+    os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+    import tensorflow as tf
+
+    tf.keras.utils.set_random_seed(1)
+    try:
+        with tf.profiler.experimental.Profile(str(arguments.logdir)):
+            train()
+    except tf.errors.ResourceExhaustedError as error:
+        print(str(error).splitlines()[0], file=sys.stderr)
+        print(f"Out of memory. The trace is in {arguments.logdir}", file=sys.stderr)
+        return EXIT_OUT_OF_MEMORY
+    print("Trained to the end.")
+    return 0
