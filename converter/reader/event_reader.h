@@ -23,6 +23,10 @@ struct StatValue {
   // Saturated to what the type asked for can hold; 0 for text.
   uint64_t AsUint64() const;
   int64_t AsInt64() const;
+  // An address: TensorFlow writes it as a signed number.
+  uint64_t AsAddress() const {
+    return type == Type::kUint64 || type == Type::kInt64 ? bits : 0;
+  }
   // 0 where it is not finite.
   double AsDouble() const;
 };
@@ -47,6 +51,9 @@ class StatSet {
   }
   uint64_t Uint64Or(StatKind kind, uint64_t otherwise) const {
     return Has(kind) ? Get(kind).AsUint64() : otherwise;
+  }
+  uint64_t AddressOr0(StatKind kind) const {
+    return Has(kind) ? Get(kind).AsAddress() : 0;
   }
   int64_t Int64Or(StatKind kind, int64_t otherwise) const {
     return Has(kind) ? Get(kind).AsInt64() : otherwise;

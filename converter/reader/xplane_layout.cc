@@ -123,6 +123,9 @@ LineHeader ReadLineHeader(std::string_view line) {
   LineHeader header;
   ForEachField(line, [&](pbf_reader& reader) {
     switch (reader.tag()) {
+      case schema::xline::kId:
+        header.id = reader.get_int64();
+        break;
       case schema::xline::kName:
         header.name = View(reader.get_view());
         break;

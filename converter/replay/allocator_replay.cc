@@ -14,14 +14,6 @@ constexpr Position kMinKeyframeRows = 8192;
 
 }  // namespace
 
-uint64_t RoundedBytes(uint64_t requested_bytes) {
-  constexpr uint64_t kMask = kMinAllocationBytes - 1;
-  if (requested_bytes > std::numeric_limits<uint64_t>::max() - kMask) {
-    return std::numeric_limits<uint64_t>::max() & ~kMask;
-  }
-  return (requested_bytes + kMask) & ~kMask;
-}
-
 AllocatorReplay::AllocatorReplay(const HostTrace& host,
                                  const AllocatorTrace& trace)
     : host_(host), trace_(trace) {

@@ -26,16 +26,11 @@
 
 #include "converter/quality/quality_log.h"
 #include "converter/replay/chunk_map.h"
+#include "converter/replay/rounding.h"
 #include "converter/replay/usage_timeline.h"
 #include "converter/trace/host_trace.h"
 
 namespace oom_forensics {
-
-// tsl::BFCAllocator::kMinAllocationSize: chunks are multiples of it.
-inline constexpr uint64_t kMinAllocationBytes = 256;
-
-// What an allocator makes of a request. Saturates.
-uint64_t RoundedBytes(uint64_t requested_bytes);
 
 class AllocatorReplay {
  public:

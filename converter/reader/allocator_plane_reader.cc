@@ -1,0 +1,262 @@
+#include <string>
+#include <utility>
+
+#include "converter/reader/plane_reader.h"
+#include "converter/replay/rounding.h"
+#include "converter/trace/allocator_trace_writer.h"
+
+namespace oom_forensics {
+namespace {
+
+// Rows between two reports of progress.
+constexpr uint64_t kProgressRows = 1 << 18;
+
+enum class SchemaKind : uint8_t {
+  kUnknown,
+  kAlloc,
+  kFree,
+  kFailed,
+  kRegionAdd,
+  kRegionRemove,
+  kStepBegin,
+};
+
+SchemaKind KindOf(std::string_view name) {
+  if (name == schema::kAlloc) return SchemaKind::kAlloc;
+  if (name == schema::kFree) return SchemaKind::kFree;
+  if (name == schema::kFailed) return SchemaKind::kFailed;
+  if (name == schema::kRegionAdd) return SchemaKind::kRegionAdd;
+  if (name == schema::kRegionRemove) return SchemaKind::kRegionRemove;
+  if (name == schema::kStepBegin) return SchemaKind::kStepBegin;
+  return SchemaKind::kUnknown;
+}
+
+// What an XEventMetadata of our planes stands for.
+struct EventClass {
+  bool known = false;
+  SchemaKind kind = SchemaKind::kUnknown;
+  SiteId site = 0;
+};
+
+EventClass ReadEventClass(std::string_view metadata,
+                          const PlaneVocabulary& vocabulary,
+                          ReadContext* context) {
+  EventClass event_class;
+  event_class.known = true;
+  std::string_view op;
+  StatSet stats;
+  const bool whole = ForEachField(metadata, [&](protozero::pbf_reader& reader) {
+    switch (reader.tag()) {
+      case schema::xevent_metadata::kName:
+        event_class.kind = KindOf(View(reader.get_view()));
+        break;
+      case schema::xevent_metadata::kDisplayName:
+        op = View(reader.get_view());
+        break;
+      case schema::xevent_metadata::kStats:
+        ReadStat(View(reader.get_view()), vocabulary, &stats);
+        break;
+      default:
+        reader.skip();
+    }
+  });
+  if (!whole) {
+    context->trace().quality.Add(QualityCounter::kMalformedMessages);
+  }
+  AllocationSite site = SiteFromStats(stats, vocabulary, {}, context);
+  if (site.op == kEmptyString) site.op = context->Intern(op);
+  if (site.allocated_bytes == 0) {
+    site.allocated_bytes = RoundedBytes(site.requested_bytes);
+  }
+  event_class.site = context->trace().sites.Intern(site);
+  return event_class;
+}
+
+class AllocatorPlaneReader {
+ public:
+  AllocatorPlaneReader(const PlaneLayout& plane, ReadContext* context)
+      : context_(context),
+        vocabulary_(plane, StatVocabulary::kCollector),
+        writer_(context->Text(plane.name.substr(schema::kPlanePrefix.size())),
+                Source::COLLECTOR, &context->trace().sites) {
+    for (const auto& [id, metadata] : plane.event_metadata) {
+      classes_.Set(id, ReadEventClass(metadata, vocabulary_, context));
+    }
+    ReadFacts(ReadPlaneStats(plane, vocabulary_, &facts().quality));
+  }
+
+  void Reserve(uint64_t rows) { writer_.Reserve(rows); }
+
+  void ReadLine(std::string_view line, int64_t start_ps, bool baseline) {
+    // kStepId and kThread are sticky within a line.
+    EventContext sticky;
+    ForEachEvent(line, vocabulary_, &facts().quality,
+                 [&](const EventFields& event, const char* end) {
+                   sticky.step_id =
+                       event.stats.Int64Or(StatKind::kStepId, sticky.step_id);
+                   sticky.thread =
+                       event.stats.Uint64Or(StatKind::kThread, sticky.thread);
+                   Add(event, start_ps, sticky, baseline);
+                   if (writer_.row_count() % kProgressRows == 0) {
+                     context_->Consumed(end);
+                   }
+                 });
+  }
+
+  AllocatorTrace Finish() { return writer_.Finish(); }
+
+ private:
+  AllocatorTrace& facts() { return writer_.facts(); }
+
+  void ReadFacts(const StatSet& stats) {
+    const auto text = [&](StatKind kind) {
+      return stats.Has(kind)
+                 ? context_->Text(vocabulary_.TextOf(stats.Get(kind)))
+                 : std::string();
+    };
+    facts().kind = text(StatKind::kAllocatorKind);
+    facts().device = text(StatKind::kDeviceName);
+    facts().limit_bytes = stats.Uint64Or(StatKind::kBytesLimit, 0);
+    if (stats.Has(StatKind::kTotalAllocs)) {
+      facts().total_allocs = stats.Get(StatKind::kTotalAllocs).AsUint64();
+    }
+    if (stats.Has(StatKind::kTotalFrees)) {
+      facts().total_frees = stats.Get(StatKind::kTotalFrees).AsUint64();
+    }
+    if (stats.Has(StatKind::kBaselineDump)) {
+      facts().baseline_dump =
+          std::string(vocabulary_.TextOf(stats.Get(StatKind::kBaselineDump)));
+    }
+    const uint64_t dropped = stats.Uint64Or(StatKind::kDroppedEvents, 0);
+    if (dropped > 0) {
+      facts().quality.Add(QualityCounter::kDroppedEvents, dropped);
+    }
+    if (!stats.Has(StatKind::kBaselineComplete)) {
+      facts().quality.Add(QualityCounter::kNoBaseline);
+    } else if (stats.Get(StatKind::kBaselineComplete).AsUint64() == 0) {
+      facts().quality.Add(QualityCounter::kIncompleteBaseline);
+    }
+  }
+
+  SiteId SiteOf(const EventFields& event, SiteId site) {
+    const bool own = event.stats.Has(StatKind::kRequestedBytes) ||
+                     event.stats.Has(StatKind::kAllocatedBytes) ||
+                     event.stats.Has(StatKind::kOp) ||
+                     event.stats.Has(StatKind::kShape);
+    if (!own) return site;
+    return context_->trace().sites.Intern(SiteFromStats(
+        event.stats, vocabulary_, context_->trace().sites.Get(site), context_));
+  }
+
+  FailedRequest ReadFailure(const EventFields& event) {
+    const StatSet& stats = event.stats;
+    FailedRequest failure;
+    failure.is_oom = stats.Uint64Or(StatKind::kRetryOnFailure, 1) != 0;
+    failure.waited_ns = event.duration_ps > 0
+                            ? static_cast<uint64_t>(event.duration_ps) / 1000
+                            : 0;
+    failure.in_use_bytes = stats.Uint64Or(StatKind::kBytesInUse, 0);
+    failure.peak_in_use_bytes = stats.Uint64Or(StatKind::kPeakBytesInUse, 0);
+    failure.reserved_bytes = stats.Uint64Or(StatKind::kBytesReserved, 0);
+    failure.limit_bytes = stats.Uint64Or(StatKind::kBytesLimit, 0);
+    failure.largest_free_bytes = stats.Uint64Or(StatKind::kLargestFreeBytes, 0);
+    failure.alloc_count = stats.Uint64Or(StatKind::kNumAllocs, 0);
+    if (stats.Has(StatKind::kMemoryDump)) {
+      failure.memory_dump =
+          std::string(vocabulary_.TextOf(stats.Get(StatKind::kMemoryDump)));
+    }
+    if (facts().limit_bytes == 0) facts().limit_bytes = failure.limit_bytes;
+    return failure;
+  }
+
+  void Add(const EventFields& event, int64_t start_ps,
+           const EventContext& sticky, bool baseline) {
+    const EventClass& event_class = classes_.Get(event.metadata_id);
+    if (!event_class.known) {
+      facts().quality.Add(QualityCounter::kUnknownSite);
+      return;
+    }
+    const StatSet& stats = event.stats;
+    RowStamp stamp;
+    stamp.time_ps = ReadContext::TimePs(start_ps, event.offset_ps);
+    stamp.context = sticky;
+    if (stats.Has(StatKind::kWeight)) {
+      stamp.weight = stats.Get(StatKind::kWeight).AsDouble();
+    }
+    const uint64_t address = stats.AddressOr0(StatKind::kAddress);
+    const uint64_t size = stats.Uint64Or(StatKind::kSizeBytes, 0);
+    switch (event_class.kind) {
+      case SchemaKind::kAlloc:
+        if (baseline) {
+          writer_.AddBaselineChunk(stamp, address,
+                                   SiteOf(event, event_class.site),
+                                   stats.Uint64Or(StatKind::kAgeNs, 0));
+        } else {
+          writer_.AddAlloc(stamp, address, SiteOf(event, event_class.site));
+        }
+        break;
+      case SchemaKind::kFree:
+        writer_.AddFree(stamp, address);
+        break;
+      case SchemaKind::kFailed:
+        writer_.AddFailure(stamp, SiteOf(event, event_class.site),
+                           ReadFailure(event));
+        break;
+      case SchemaKind::kRegionAdd:
+        if (baseline) {
+          writer_.AddBaselineRegion(stamp, address, size);
+        } else {
+          writer_.AddRegion(stamp, address, size, true);
+        }
+        break;
+      case SchemaKind::kRegionRemove:
+        writer_.AddRegion(stamp, address, size, false);
+        break;
+      case SchemaKind::kStepBegin:
+        if (stats.Has(StatKind::kStep)) {
+          context_->steps().AddBegin(stats.Get(StatKind::kStep).AsInt64(),
+                                     stamp.time_ps);
+        }
+        break;
+      case SchemaKind::kUnknown:
+        facts().quality.Add(QualityCounter::kUnknownEventKind);
+        break;
+    }
+  }
+
+  ReadContext* context_;
+  PlaneVocabulary vocabulary_;
+  IdMap<EventClass> classes_;
+  AllocatorTraceWriter writer_;
+};
+
+}  // namespace
+
+absl::Status ReadAllocatorPlane(const PlaneLayout& plane,
+                                ReadContext* context) {
+  struct Line {
+    std::string_view bytes;
+    LineHeader header;
+  };
+  std::vector<Line> lines;
+  uint64_t event_count = 0;
+  for (const std::string_view line : plane.lines) {
+    lines.push_back({line, ReadLineHeader(line)});
+    event_count += lines.back().header.event_count;
+  }
+  const absl::Status fits = context->ReserveRows(event_count);
+  if (!fits.ok()) return fits;
+  AllocatorPlaneReader reader(plane, context);
+  reader.Reserve(event_count);
+  for (const bool baseline : {true, false}) {
+    for (const Line& line : lines) {
+      if ((line.header.name == schema::kBaselineLine) != baseline) continue;
+      reader.ReadLine(line.bytes,
+                      context->LineStartPs(line.header.timestamp_ns), baseline);
+    }
+  }
+  context->trace().allocators.push_back(reader.Finish());
+  return absl::OkStatus();
+}
+
+}  // namespace oom_forensics

@@ -1,0 +1,238 @@
+// TensorFlow's own memory events (BFCAllocator::AddTraceMe), the poorer second
+// source. Each states the allocator's totals after it; none states a failed
+// request, a region, or what was live before the session. Two things can be
+// won back:
+//   - a chunk whose free is seen but not its allocation was live when the trace
+//     began: it becomes a chunk of the baseline, of unknown age;
+//   - what the first event says is in use beyond those is the unnamed rest.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "converter/reader/plane_reader.h"
+#include "converter/replay/rounding.h"
+#include "converter/text/text.h"
+#include "converter/trace/allocator_trace_writer.h"
+
+namespace oom_forensics {
+namespace {
+
+constexpr std::string_view kMemoryAllocation = "MemoryAllocation";
+constexpr std::string_view kMemoryDeallocation = "MemoryDeallocation";
+constexpr uint64_t kProgressEvents = 1 << 18;
+
+struct StockEvent {
+  int64_t time_ps = 0;
+  uint64_t address = 0;
+  // The allocator's own total after the event.
+  uint64_t in_use_bytes = 0;
+  uint64_t thread = 0;
+  int64_t step_id = 0;
+  SiteId site = 0;
+  bool is_alloc = false;
+};
+
+struct StockAllocator {
+  std::vector<StockEvent> events;
+  uint64_t limit_bytes = 0;
+  QualityLog quality;
+};
+
+// Whether the collector recorded this allocator itself.
+bool IsRecorded(const HostTrace& trace, std::string_view allocator) {
+  return std::any_of(trace.allocators.begin(), trace.allocators.end(),
+                     [allocator](const AllocatorTrace& recorded) {
+                       return recorded.source == Source::COLLECTOR &&
+                              std::string_view(recorded.name)
+                                      .substr(0, recorded.name.rfind('#')) ==
+                                  allocator;
+                     });
+}
+
+AllocatorTrace BuildAllocator(const std::string& name, StockAllocator stock,
+                              HostTrace* trace) {
+  std::stable_sort(stock.events.begin(), stock.events.end(),
+                   [](const StockEvent& a, const StockEvent& b) {
+                     return a.time_ps < b.time_ps;
+                   });
+  AllocatorTraceWriter writer(name, Source::STOCK_TRACE, &trace->sites);
+  AllocatorTrace& facts = writer.facts();
+  facts.kind = "bfc";
+  facts.limit_bytes = stock.limit_bytes;
+  facts.quality = stock.quality;
+  const auto stamp = [](const StockEvent& event) {
+    RowStamp row;
+    row.time_ps = event.time_ps;
+    row.context = {event.step_id, event.thread};
+    return row;
+  };
+
+  absl::flat_hash_set<uint64_t> live;
+  uint64_t baseline_bytes = 0;
+  RowStamp beginning;
+  beginning.time_ps = stock.events.front().time_ps;
+  for (const StockEvent& event : stock.events) {
+    if (event.is_alloc) {
+      live.insert(event.address);
+    } else if (live.erase(event.address) == 0) {
+      writer.AddBaselineChunk(beginning, event.address, event.site, 0);
+      baseline_bytes += trace->sites.Get(event.site).allocated_bytes;
+    }
+  }
+  const StockEvent& first = stock.events.front();
+  const uint64_t first_bytes = trace->sites.Get(first.site).allocated_bytes;
+  const uint64_t before =
+      first.is_alloc
+          ? first.in_use_bytes - std::min(first.in_use_bytes, first_bytes)
+          : first.in_use_bytes + first_bytes;
+  facts.unnamed_in_use_bytes = before - std::min(before, baseline_bytes);
+  if (facts.unnamed_in_use_bytes > 0) {
+    facts.quality.Add(QualityCounter::kUnnamedBaseline,
+                      facts.unnamed_in_use_bytes);
+  }
+
+  uint64_t in_use = facts.unnamed_in_use_bytes + baseline_bytes;
+  writer.Reserve(stock.events.size());
+  for (const StockEvent& event : stock.events) {
+    const uint64_t bytes = trace->sites.Get(event.site).allocated_bytes;
+    if (event.is_alloc) {
+      writer.AddAlloc(stamp(event), event.address, event.site);
+      in_use += bytes;
+    } else {
+      writer.AddFree(stamp(event), event.address);
+      in_use -= bytes;
+    }
+    if (in_use != event.in_use_bytes) {
+      facts.quality.Add(QualityCounter::kInUseDrift);
+      in_use = event.in_use_bytes;
+    }
+  }
+  facts.quality.Add(QualityCounter::kNoEventOfOom);
+  return writer.Finish();
+}
+
+class HostPlaneReader {
+ public:
+  HostPlaneReader(const PlaneLayout& plane, ReadContext* context)
+      : context_(context), vocabulary_(plane, StatVocabulary::kStock) {
+    for (const auto& [id, metadata] : plane.event_metadata) {
+      std::string_view name;
+      ForEachField(metadata, [&](protozero::pbf_reader& reader) {
+        if (reader.tag() == schema::xevent_metadata::kName) {
+          name = View(reader.get_view());
+        } else {
+          reader.skip();
+        }
+      });
+      if (name == kMemoryAllocation) kinds_.Set(id, MemoryKind::kAllocation);
+      if (name == kMemoryDeallocation) {
+        kinds_.Set(id, MemoryKind::kDeallocation);
+      }
+    }
+  }
+
+  bool HasAnything() const {
+    return vocabulary_.Speaks(StatKind::kStepNum) ||
+           vocabulary_.Speaks(StatKind::kStockAddress);
+  }
+
+  void ReadLine(std::string_view line) {
+    const LineHeader header = ReadLineHeader(line);
+    const int64_t start_ps = context_->LineStartPs(header.timestamp_ns);
+    ForEachEvent(line, vocabulary_, &context_->trace().quality,
+                 [&](const EventFields& event, const char* end) {
+                   Add(event, start_ps, static_cast<uint64_t>(header.id));
+                   if (++event_count_ % kProgressEvents == 0) {
+                     context_->Consumed(end);
+                   }
+                 });
+  }
+
+  absl::Status Finish() {
+    for (auto& [name, stock] : allocators_) {
+      const absl::Status fits = context_->ReserveRows(stock.events.size());
+      if (!fits.ok()) return fits;
+      HostTrace& trace = context_->trace();
+      trace.allocators.push_back(
+          BuildAllocator(context_->Text(name), std::move(stock), &trace));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  enum class MemoryKind : uint8_t { kNone, kAllocation, kDeallocation };
+
+  void Add(const EventFields& event, int64_t start_ps, uint64_t thread) {
+    const StatSet& stats = event.stats;
+    const int64_t time_ps = ReadContext::TimePs(start_ps, event.offset_ps);
+    if (stats.Has(StatKind::kStepNum)) {
+      context_->steps().Add(
+          stats.Get(StatKind::kStepNum).AsInt64(), time_ps,
+          ReadContext::TimePs(time_ps,
+                              std::max<int64_t>(event.duration_ps, 0)));
+    }
+    const MemoryKind kind = kinds_.Get(event.metadata_id);
+    if (kind == MemoryKind::kNone) return;
+    StockAllocator* allocator = AllocatorOf(stats);
+    if (allocator == nullptr) return;
+    const uint64_t address = stats.AddressOr0(StatKind::kStockAddress);
+    if (address == 0) {
+      allocator->quality.Add(QualityCounter::kNoAddresses);
+      return;
+    }
+    AllocationSite site = SiteFromStats(stats, vocabulary_, {}, context_);
+    if (site.allocated_bytes == 0) {
+      site.allocated_bytes = RoundedBytes(site.requested_bytes);
+    }
+    StockEvent stock;
+    stock.time_ps = std::clamp(time_ps, -kMaxTimePs, kMaxTimePs);
+    stock.address = address;
+    stock.in_use_bytes = stats.Uint64Or(StatKind::kStockBytesInUse, 0);
+    stock.thread = thread;
+    stock.step_id = stats.Int64Or(StatKind::kStockStepId, 0);
+    stock.site = context_->trace().sites.Intern(site);
+    stock.is_alloc = kind == MemoryKind::kAllocation;
+    allocator->events.push_back(stock);
+    if (allocator->limit_bytes == 0) {
+      // BFCAllocator: available = limit - reserved - in use.
+      allocator->limit_bytes =
+          stock.in_use_bytes + stats.Uint64Or(StatKind::kBytesReserved, 0) +
+          stats.Uint64Or(StatKind::kStockBytesAvailable, 0);
+    }
+  }
+
+  // Null where the collector has recorded the allocator.
+  StockAllocator* AllocatorOf(const StatSet& stats) {
+    const std::string_view name =
+        stats.Has(StatKind::kStockAllocatorName)
+            ? vocabulary_.TextOf(stats.Get(StatKind::kStockAllocatorName))
+            : std::string_view("unknown");
+    if (last_ != nullptr && last_name_ == name) return last_;
+    if (IsRecorded(context_->trace(), name)) return nullptr;
+    last_ = &allocators_[std::string(name)];
+    last_name_ = name;
+    return last_;
+  }
+
+  ReadContext* context_;
+  PlaneVocabulary vocabulary_;
+  IdMap<MemoryKind> kinds_;
+  std::map<std::string, StockAllocator> allocators_;
+  StockAllocator* last_ = nullptr;
+  std::string_view last_name_;
+  uint64_t event_count_ = 0;
+};
+
+}  // namespace
+
+absl::Status ReadHostPlane(const PlaneLayout& plane, ReadContext* context) {
+  HostPlaneReader reader(plane, context);
+  if (!reader.HasAnything()) return absl::OkStatus();
+  for (const std::string_view line : plane.lines) reader.ReadLine(line);
+  return reader.Finish();
+}
+
+}  // namespace oom_forensics

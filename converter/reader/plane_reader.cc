@@ -1,0 +1,89 @@
+#include "converter/reader/plane_reader.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "converter/trace/allocator_trace_writer.h"
+
+namespace oom_forensics {
+namespace {
+
+// Nanoseconds since the epoch before which no trace was made (2001); a line's
+// start beyond it is not relative to a session.
+constexpr int64_t kEpochTimesFromNs = 1'000'000'000'000'000'000;
+// Columns and replay together, in use per row.
+constexpr uint64_t kBytesPerRow = 48;
+
+}  // namespace
+
+int64_t ReadContext::LineStartPs(int64_t timestamp_ns) {
+  if (timestamp_ns >= kEpochTimesFromNs) {
+    if (trace_.origin_ns == 0) trace_.origin_ns = timestamp_ns;
+    timestamp_ns -= trace_.origin_ns;
+  }
+  int64_t start_ps = 0;
+  if (__builtin_mul_overflow(timestamp_ns, int64_t{1000}, &start_ps)) {
+    return timestamp_ns < 0 ? -kMaxTimePs - 1 : kMaxTimePs + 1;
+  }
+  return start_ps;
+}
+
+int64_t ReadContext::TimePs(int64_t start_ps, int64_t offset_ps) {
+  int64_t time_ps = 0;
+  if (__builtin_add_overflow(start_ps, offset_ps, &time_ps)) {
+    return offset_ps < 0 ? -kMaxTimePs - 1 : kMaxTimePs + 1;
+  }
+  return time_ps;
+}
+
+std::string ReadContext::Text(std::string_view text) {
+  bool shortened = false;
+  std::string clean = SanitizedText(text, &shortened);
+  if (shortened) trace_.quality.Add(QualityCounter::kShortenedText);
+  return clean;
+}
+
+StringId ReadContext::Intern(std::string_view text) {
+  return text.empty() ? kEmptyString : trace_.strings.Intern(Text(text));
+}
+
+absl::Status ReadContext::ReserveRows(uint64_t rows) {
+  reserved_rows_ += rows;
+  if (max_resident_bytes_ == 0 ||
+      reserved_rows_ <= max_resident_bytes_ / kBytesPerRow) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(absl::StrCat(
+      trace_.file_name, " has ", reserved_rows_,
+      " memory events, too many for the limit of ", max_resident_bytes_ >> 20,
+      " MiB; raise it with --max-memory-mb."));
+}
+
+AllocationSite SiteFromStats(const StatSet& stats,
+                             const PlaneVocabulary& vocabulary,
+                             AllocationSite base, ReadContext* context) {
+  const auto text = [&](StatKind kind, StringId otherwise) {
+    return stats.Has(kind) ? context->Intern(vocabulary.TextOf(stats.Get(kind)))
+                           : otherwise;
+  };
+  base.op = text(StatKind::kOp, base.op);
+  base.op = text(StatKind::kStockOp, base.op);
+  base.shape = text(StatKind::kShape, base.shape);
+  base.region_type = text(StatKind::kRegionType, base.region_type);
+  const int64_t dtype = stats.Int64Or(
+      StatKind::kDtype, stats.Int64Or(StatKind::kStockDtype, base.dtype));
+  constexpr int64_t kMaxDtype = 1000;
+  base.dtype = dtype > 0 && dtype < kMaxDtype ? static_cast<int32_t>(dtype) : 0;
+  if (stats.Has(StatKind::kEager)) {
+    base.mode = stats.Get(StatKind::kEager).AsUint64() != 0 ? SiteMode::kEager
+                                                            : SiteMode::kGraph;
+  }
+  base.requested_bytes =
+      stats.Uint64Or(StatKind::kRequestedBytes, base.requested_bytes);
+  base.allocated_bytes = stats.Uint64Or(
+      StatKind::kAllocatedBytes,
+      stats.Uint64Or(StatKind::kStockAllocatedBytes, base.allocated_bytes));
+  return base;
+}
+
+}  // namespace oom_forensics

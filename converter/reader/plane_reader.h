@@ -1,0 +1,78 @@
+// What the readers of the planes share: the trace that they fill, its clock
+// and its texts.
+#ifndef OOM_FORENSICS_CONVERTER_READER_PLANE_READER_H_
+#define OOM_FORENSICS_CONVERTER_READER_PLANE_READER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "converter/reader/event_reader.h"
+#include "converter/reader/step_collector.h"
+#include "converter/trace/host_trace.h"
+
+namespace oom_forensics {
+
+class ReadContext {
+ public:
+  ReadContext(HostTrace* trace, uint64_t max_resident_bytes,
+              std::function<void(const char*)> consumed)
+      : trace_(*trace),
+        max_resident_bytes_(max_resident_bytes),
+        consumed_(std::move(consumed)) {}
+
+  HostTrace& trace() { return trace_; }
+  StepCollector& steps() { return steps_; }
+
+  // The start of a line in picoseconds of the trace. Lines are relative to the
+  // session's start, as TensorFlow leaves them; one that is not yet (a line of
+  // the epoch) is made so.
+  int64_t LineStartPs(int64_t timestamp_ns);
+  // `start_ps + offset_ps`, saturated beyond any possible time.
+  static int64_t TimePs(int64_t start_ps, int64_t offset_ps);
+
+  // A text of the file, interned; damage and excess are counted.
+  StringId Intern(std::string_view text);
+  std::string Text(std::string_view text);
+
+  // Fails where so many rows more would exceed the limit.
+  absl::Status ReserveRows(uint64_t rows);
+
+  // Tells how far the file is read; call it now and then.
+  void Consumed(const char* end) {
+    if (consumed_) consumed_(end);
+  }
+
+ private:
+  HostTrace& trace_;
+  StepCollector steps_;
+  uint64_t max_resident_bytes_;
+  uint64_t reserved_rows_ = 0;
+  std::function<void(const char*)> consumed_;
+};
+
+// The site that stats of a site, or of an event that says it itself, describe.
+// What they do not say is taken from `base`.
+AllocationSite SiteFromStats(const StatSet& stats,
+                             const PlaneVocabulary& vocabulary,
+                             AllocationSite base, ReadContext* context);
+
+// Fills trace().facts from "/oom_forensics:session", and the counters that
+// follow from them.
+void ReadSessionPlane(const PlaneLayout& plane, ReadContext* context);
+
+// Adds the allocator of "/oom_forensics:<name>#<n>" to the trace.
+absl::Status ReadAllocatorPlane(const PlaneLayout& plane, ReadContext* context);
+
+// Adds the device of "/oom_forensics:cupti:<n>" to the trace.
+absl::Status ReadDevicePlane(const PlaneLayout& plane, ReadContext* context);
+
+// Reads "/host:CPU": the training steps, and of allocators that the trace does
+// not have from the collector, TensorFlow's own memory events.
+absl::Status ReadHostPlane(const PlaneLayout& plane, ReadContext* context);
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CONVERTER_READER_PLANE_READER_H_
