@@ -8,18 +8,10 @@
 #include <optional>
 #include <string>
 
+#include "collector/allocator_statistics.h"
 #include "collector/tensorflow_library.h"
 
 namespace oom_forensics::collector {
-
-struct AllocatorStatistics {
-  uint64_t num_allocs = 0;
-  uint64_t bytes_in_use = 0;
-  uint64_t peak_bytes_in_use = 0;
-  uint64_t largest_alloc_bytes = 0;
-  // 0: no limit known.
-  uint64_t limit_bytes = 0;
-};
 
 class BfcInspector {
  public:

@@ -27,8 +27,8 @@
 #include <string>
 #include <vector>
 
+#include "collector/allocator_statistics.h"
 #include "collector/allocator_table.h"
-#include "collector/bfc_inspector.h"
 #include "collector/capture_log.h"
 #include "collector/event.h"
 #include "collector/event_ring.h"
