@@ -25,6 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
       `--fail-on` names was found.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and arguments[0] == "doctor":
+        from oom_forensics import doctor
+
+        return doctor.main(arguments[1:])
     try:
         program = str(converter_path())
     except ConverterMissingError as error:

@@ -1,0 +1,199 @@
+"""`oom-forensics doctor`: would an out-of-memory be recorded here, and if not, why.
+
+Looks at what is installed, imports TensorFlow in a child process and asks the
+collector there what it hooked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from oom_forensics import __version__
+from oom_forensics.collector_library import FILE_NAME
+from oom_forensics.converter_binary import ConverterMissingError, converter_path
+
+Severity = Literal["ok", "note", "problem"]
+_IMPORT_LIMIT_S = 300
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    severity: Severity
+    """ok; note: works, but know this; problem: no data without a change."""
+    subject: str
+    sentence: str
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints the findings; returns 1 where one of them is a problem."""
+    parser = argparse.ArgumentParser(
+        prog="oom-forensics doctor",
+        description="Says whether an out-of-memory would be recorded here.",
+    )
+    parser.add_argument("--json", action="store_true", help="findings as JSON")
+    options = parser.parse_args(arguments)
+    findings = examine()
+    if options.json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        for finding in findings:
+            mark = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}
+            print(f"{mark[finding.severity]} {finding.subject}: {finding.sentence}")
+    return int(any(finding.severity == "problem" for finding in findings))
+
+
+def examine() -> list[Finding]:
+    """Looks at everything that recording and showing an out-of-memory needs."""
+    findings = [_package(), _converter()]
+    facts, problem = _ask_tensorflow()
+    if problem is not None:
+        return [*findings, problem]
+    findings += tensorflow_findings(facts)
+    findings += environment_findings(os.environ, facts)
+    return findings
+
+
+def _package() -> Finding:
+    folder = Path(__file__).resolve().parent
+    python = platform.python_version()
+    return Finding(
+        "ok", "package", f"oom-forensics {__version__}, Python {python}, {folder}."
+    )
+
+
+def _converter() -> Finding:
+    try:
+        path = converter_path()
+    except ConverterMissingError as error:
+        return Finding("problem", "converter", str(error))
+    return Finding("ok", "converter", f"{path}.")
+
+
+def _ask_tensorflow() -> tuple[dict[str, Any], Finding | None]:
+    """Imports TensorFlow in a child; returns its facts, or why there are none."""
+    command = [sys.executable, "-m", "oom_forensics.doctor_probe"]
+    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
+    try:
+        child = subprocess.run(
+            command,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=_IMPORT_LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        sentence = f"`import tensorflow` did not end within {_IMPORT_LIMIT_S} s."
+        return {}, Finding("problem", "TensorFlow", sentence)
+    if child.returncode != 0:
+        last = (child.stderr.strip().splitlines() or ["no message"])[-1]
+        how = f"ended with code {child.returncode}"
+        if child.returncode < 0:
+            how = f"died of {signal.Signals(-child.returncode).name}"
+        sentence = (
+            f"`import tensorflow` {how} ({last}); if it works with OOM_FORENSICS=0,"
+            " please report this."
+        )
+        return {}, Finding("problem", "TensorFlow", sentence)
+    facts: dict[str, Any] = json.loads(child.stdout.strip().splitlines()[-1])
+    if "tensorflowError" in facts:
+        sentence = (
+            f"not importable by {sys.executable} ({facts['tensorflowError']}); traces"
+            " can be analysed here, but recording one needs this package installed"
+            " beside TensorFlow."
+        )
+        return {}, Finding("problem", "TensorFlow", sentence)
+    return facts, None
+
+
+def tensorflow_findings(facts: Mapping[str, Any]) -> list[Finding]:
+    """Judges what the child found out about TensorFlow and the collector."""
+    folder = facts["tensorflowFolder"]
+    findings = [Finding("ok", "TensorFlow", f"{facts['tensorflow']} in {folder}.")]
+    if "collector" not in facts:
+        return [*findings, _collector_absent(Path(folder).parent)]
+    findings.append(Finding("ok", "collector", f"loaded from {facts['collector']}."))
+    status = facts["status"]
+    if not status.get("enabled", True):
+        sentence = "switched off by OOM_FORENSICS=0; unset it to record."
+        return [*findings, Finding("problem", "recording", sentence)]
+    hooked = bool(status.get("hooked"))
+    hooks = "; ".join(str(status.get("hooks", "")).split("\n"))
+    findings.append(
+        Finding("ok", "hooks", f"{hooks}.")
+        if hooked
+        else Finding(
+            "problem",
+            "hooks",
+            f"this TensorFlow was not recognised, so nothing was touched ({hooks}).",
+        )
+    )
+    if hooked:
+        attribution = status.get("attribution", "")
+        findings.append(
+            Finding("ok", "op names", "recorded.")
+            if attribution == "on"
+            else Finding("note", "op names", f"not recorded: {attribution}.")
+        )
+    if status.get("cuptiMode"):
+        mode, reason = status["cuptiMode"], status.get("cuptiReason", "")
+        findings.append(Finding("ok", "device memory", f"mode {mode}: {reason}"))
+    return findings
+
+
+def _collector_absent(site_packages: Path) -> Finding:
+    file = site_packages / "tensorflow-plugins" / FILE_NAME
+    if file.exists():
+        sentence = (
+            f"{file} is there but TensorFlow did not load it; run `python -c 'import"
+            " tensorflow'` and look for a message about it."
+        )
+    else:
+        sentence = (
+            f"there is no {file}, where TensorFlow looks for it; run `pip install"
+            " oom-forensics` in the environment that TensorFlow is in."
+        )
+    return Finding("problem", "collector", sentence)
+
+
+def environment_findings(
+    environment: Mapping[str, str], facts: Mapping[str, Any]
+) -> list[Finding]:
+    """Judges what decides which allocator TensorFlow uses."""
+    findings = []
+    gpus = facts["gpus"]
+    if gpus:
+        findings.append(Finding("ok", "GPUs", f"{len(gpus)}: {', '.join(gpus)}."))
+    elif facts["builtWithCuda"]:
+        sentence = "TensorFlow sees none; training runs on the CPU."
+        findings.append(Finding("note", "GPUs", sentence))
+    if environment.get("TF_GPU_ALLOCATOR") == "cuda_malloc_async":
+        sentence = (
+            "TF_GPU_ALLOCATOR=cuda_malloc_async: the driver allocates, not"
+            " TensorFlow's pool; there is no chunk map."
+        )
+        findings.append(Finding("note", "allocator", sentence))
+    elif not gpus and environment.get("TF_CPU_ALLOCATOR_USE_BFC") != "1":
+        sentence = (
+            "on the CPU TensorFlow takes memory from malloc, which has no pool, no"
+            " limit and no out-of-memory error to record; set"
+            " TF_CPU_ALLOCATOR_USE_BFC=1 and TF_CPU_BFC_MEM_LIMIT_IN_MB=<MiB> to try"
+            " a limited pool without a GPU."
+        )
+        findings.append(Finding("note", "allocator", sentence))
+    else:
+        sentence = "TensorFlow's BFC pool: recorded with every profile."
+        findings.append(Finding("ok", "allocator", sentence))
+    return findings

@@ -1,0 +1,108 @@
+"""`oom-forensics doctor`, with the package as installed beside a real TensorFlow."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oom_forensics.doctor import Finding, environment_findings, tensorflow_findings
+
+
+def doctor(**environment: str) -> dict[str, str]:
+    """Runs the doctor; returns the lines by subject, and its exit code."""
+    command = Path(sys.executable).with_name("oom-forensics")
+    child = subprocess.run(
+        [command, "doctor"],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = {line[8:].split(":")[0]: line for line in child.stdout.splitlines()}
+    return {**lines, "exit code": str(child.returncode)}
+
+
+def problems(findings: list[Finding]) -> list[str]:
+    return [finding.subject for finding in findings if finding.severity == "problem"]
+
+
+@pytest.fixture
+def facts(tmp_path: Path) -> dict[str, Any]:
+    """The facts of an environment in which all is well."""
+    return {
+        "tensorflow": "2.21.0",
+        "tensorflowFolder": str(tmp_path / "tensorflow"),
+        "builtWithCuda": False,
+        "gpus": [],
+        "collector": str(tmp_path / "tensorflow-plugins/collector.so"),
+        "status": {
+            "hooked": True,
+            "hooks": "BFCAllocator: hooked",
+            "attribution": "on",
+        },
+    }
+
+
+def test_a_stock_tensorflow_is_hooked_after_pip_install() -> None:
+    said = doctor()
+    assert said["collector"].startswith("ok")
+    assert said["hooks"].startswith("ok")
+    assert said["op names"].startswith("ok")
+
+
+def test_switched_off_is_a_problem_that_names_the_switch() -> None:
+    said = doctor(OOM_FORENSICS="0")
+    assert said["recording"].startswith("PROBLEM")
+    assert "OOM_FORENSICS=0" in said["recording"]
+    assert said["exit code"] == "1"
+
+
+def test_the_cpu_allocator_without_a_pool_is_explained() -> None:
+    assert "TF_CPU_ALLOCATOR_USE_BFC=1" in doctor()["allocator"]
+    assert doctor(TF_CPU_ALLOCATOR_USE_BFC="1")["allocator"].startswith("ok")
+
+
+def test_all_well_has_no_problem(facts: dict[str, Any]) -> None:
+    assert problems(tensorflow_findings(facts)) == []
+
+
+def test_a_collector_that_is_not_installed_says_where_it_belongs(
+    facts: dict[str, Any], tmp_path: Path
+) -> None:
+    del facts["collector"]
+    findings = tensorflow_findings(facts)
+    assert problems(findings) == ["collector"]
+    assert str(tmp_path / "tensorflow-plugins") in findings[-1].sentence
+    assert "pip install" in findings[-1].sentence
+
+
+def test_a_collector_that_tensorflow_refused_is_told_apart(
+    facts: dict[str, Any], tmp_path: Path
+) -> None:
+    del facts["collector"]
+    (tmp_path / "tensorflow-plugins").mkdir()
+    (tmp_path / "tensorflow-plugins/liboom_forensics_collector.so").touch()
+    (problem,) = [f for f in tensorflow_findings(facts) if f.severity == "problem"]
+    assert "did not load it" in problem.sentence
+
+
+def test_an_unrecognised_tensorflow_is_a_problem_with_its_reason(
+    facts: dict[str, Any],
+) -> None:
+    facts["status"] = {"hooked": False, "hooks": "BFCAllocator: no such symbol"}
+    (problem,) = [f for f in tensorflow_findings(facts) if f.severity == "problem"]
+    assert "no such symbol" in problem.sentence
+
+
+def test_the_drivers_allocator_is_noted(facts: dict[str, Any]) -> None:
+    facts["gpus"] = ["/physical_device:GPU:0"]
+    (_, allocator) = environment_findings(
+        {"TF_GPU_ALLOCATOR": "cuda_malloc_async"}, facts
+    )
+    assert allocator.severity == "note"
+    assert "cuda_malloc_async" in allocator.sentence
