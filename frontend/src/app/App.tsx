@@ -1,0 +1,88 @@
+import { useEffect } from 'preact/hooks';
+import { currentRun, info, loadInfo, loadRuns, reloads, runs, target } from '../store/session';
+import type { Target } from '../store/target';
+import { Empty, Failed, Waiting } from '../ui/Notices';
+import { Story } from '../views/story/Story';
+import { Timeline } from '../views/timeline/Timeline';
+import { Details } from './Details';
+import { NoRuns } from './NoRuns';
+import { Toolbar } from './Toolbar';
+
+/** The whole tab. */
+export function App() {
+  const run = currentRun.value?.run;
+  const reload = reloads.value;
+  // A reload asks again
+  useEffect(() => {
+    if (run === undefined) return;
+    const controller = new AbortController();
+    void loadInfo(run, controller.signal);
+    return () => controller.abort();
+  }, [run, reload]);
+
+  return (
+    <main class="app">
+      <h1 class="visually-hidden">OOM Forensics</h1>
+      <Content />
+    </main>
+  );
+}
+
+function Content() {
+  const list = runs.value;
+  if (list.state === 'loading')
+    return (
+      <div class="notice" role="status">
+        Looking for runs…
+      </div>
+    );
+  if (list.state === 'failed') return <Failed error={list.error} retry={() => void loadRuns()} />;
+  const run = currentRun.value;
+  if (!run) return <NoRuns />;
+  return (
+    <>
+      <Toolbar runs={list.value} run={run.run} />
+      <RunContent run={run.run} />
+    </>
+  );
+}
+
+function RunContent({ run }: { readonly run: string }) {
+  const known = info.value;
+  const shown = target.value;
+  if (known.state === 'failed') {
+    return <Failed error={known.error} retry={() => void loadInfo(run)} />;
+  }
+  if (known.state === 'loading' || known.run !== run) {
+    return <Waiting run={run} what="Opening the trace…" />;
+  }
+  if (!shown) return <NoAllocators />;
+  return <Views target={shown} />;
+}
+
+function Views({ target }: { readonly target: Target }) {
+  return (
+    <>
+      <Story target={target} />
+      <Timeline target={target} />
+      <Details target={target} />
+    </>
+  );
+}
+
+function NoAllocators() {
+  return (
+    <Empty title="This run has no memory events">
+      <p>
+        Its trace holds neither the events of the OOM Forensics collector nor TensorFlow's own{' '}
+        <code>MemoryAllocation</code> events. Run <code>oom-forensics doctor</code> in the
+        environment that trains: it says whether the collector is loaded, whether this TensorFlow is
+        recognised, and what to change.
+      </p>
+      <p>
+        On a CPU, TensorFlow uses its pool allocator only with{' '}
+        <code>TF_CPU_ALLOCATOR_USE_BFC=1</code>.
+      </p>
+    </Empty>
+  );
+}

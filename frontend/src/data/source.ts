@@ -1,0 +1,44 @@
+/** Where datasets come from: TensorBoard's plugin, or a page that holds them itself. */
+
+/** One run as the plugin lists it. */
+export interface Run {
+  readonly run: string;
+  readonly hosts: readonly string[];
+}
+
+/** A question as the plugin takes it: the canonical JSON of a proto Query. */
+export interface Question {
+  readonly run: string;
+  /** COMPARE: the run of the second moment; empty: the same. */
+  readonly otherRun: string;
+  readonly query: string;
+}
+
+export type TextFormat = 'json' | 'csv';
+
+export interface Source {
+  runs(signal?: AbortSignal): Promise<readonly Run[]>;
+  /** The answer as binary protobuf. Rejects with a DatasetError. */
+  ask(question: Question, signal?: AbortSignal): Promise<Uint8Array>;
+  /** The same answer as a file to save; undefined where there is no server to make it. */
+  downloadUrl(question: Question, format: TextFormat): string | undefined;
+  /** How much of the trace has been read, 0..1; undefined: not known. */
+  progress(run: string, signal?: AbortSignal): Promise<number | undefined>;
+}
+
+/** Why there is no answer, in one sentence for the user. */
+export class DatasetError extends Error {
+  constructor(
+    message: string,
+    /** HTTP status; 0: the server was not reached. */
+    readonly status: number,
+  ) {
+    super(message);
+    this.name = 'DatasetError';
+  }
+
+  /** The converter does not have this dataset (yet): its view is left out. */
+  get unimplemented(): boolean {
+    return this.status === 501;
+  }
+}

@@ -1,0 +1,78 @@
+import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { client, reloads } from '../store/session';
+import { questionOf } from './client';
+import type { Dataset, QueryFields } from './query';
+import { DatasetError, type Question } from './source';
+
+/** An answer on its way. While a new one is fetched the last one stays in `data`. */
+export interface Asked<Message> {
+  readonly data: Message | undefined;
+  readonly error: DatasetError | undefined;
+  readonly loading: boolean;
+  readonly question: Question | undefined;
+  /** Asks again after an error. */
+  readonly retry: () => void;
+}
+
+/** What is asked, or undefined while it cannot be asked yet. */
+export type Ask = {
+  readonly run: string;
+  readonly otherRun?: string;
+  readonly fields: QueryFields;
+};
+
+/** Keeps a component supplied with the answer to a question that changes. */
+export function useDataset<Schema extends DescMessage>(
+  dataset: Dataset<Schema>,
+  ask: Ask | undefined,
+): Asked<MessageShape<Schema>> {
+  const question = ask && questionOf(dataset, ask.run, ask.fields, ask.otherRun);
+  const key = question && JSON.stringify(question);
+  const [attempt, setAttempt] = useState(0);
+  const [answer, setAnswer] = useState<{
+    readonly key: string;
+    readonly run: string;
+    readonly data?: MessageShape<Schema>;
+    readonly error?: DatasetError;
+  }>();
+  const latest = useRef(key);
+  latest.current = key;
+  const reload = reloads.value;
+
+  // Key stands for the question
+  useEffect(() => {
+    if (!question || key === undefined) return;
+    const controller = new AbortController();
+    client()
+      .ask(dataset, question, controller.signal)
+      .then(
+        (data) => latest.current === key && setAnswer({ key, run: question.run, data }),
+        (error: unknown) => {
+          if (controller.signal.aborted || latest.current !== key) return;
+          setAnswer({ key, run: question.run, error: asDatasetError(error) });
+        },
+      );
+    return () => controller.abort();
+  }, [key, attempt, reload]);
+
+  const cached = question && client().peek(dataset, question);
+  // The last answer of another run would tell a wrong story: it is not shown.
+  const stale = answer && question && answer.run === question.run ? answer.data : undefined;
+  const current = answer?.key === key ? answer : undefined;
+  return {
+    data: cached ?? current?.data ?? (current?.error ? undefined : stale),
+    error: cached ? undefined : current?.error,
+    loading: question !== undefined && !cached && !current,
+    question,
+    retry: () => {
+      setAnswer(undefined);
+      setAttempt((before) => before + 1);
+    },
+  };
+}
+
+function asDatasetError(error: unknown): DatasetError {
+  if (error instanceof DatasetError) return error;
+  return new DatasetError(error instanceof Error ? error.message : String(error), 0);
+}

@@ -1,0 +1,35 @@
+/** The window whose address holds the selection: TensorBoard's when the tab is inside it. */
+
+/** TensorBoard's own window; this one where the page stands alone. */
+export function hostWindow(): Window {
+  try {
+    // Reading the location throws when the parent is of another origin.
+    void window.parent.location.hash;
+    return window.parent;
+  } catch {
+    return window;
+  }
+}
+
+export function readFragment(): string {
+  return hostWindow().location.hash;
+}
+
+/** Writes the fragment; `push` leaves a stop for the back button. */
+export function writeFragment(fragment: string, push: boolean): void {
+  const host = hostWindow();
+  if (host.location.hash === fragment) return;
+  if (push) host.history.pushState(host.history.state, '', fragment);
+  else host.history.replaceState(host.history.state, '', fragment);
+}
+
+/** Calls back when the reader goes back, forward or edits the address. */
+export function onFragmentChange(callback: () => void): () => void {
+  const host = hostWindow();
+  host.addEventListener('popstate', callback);
+  host.addEventListener('hashchange', callback);
+  return () => {
+    host.removeEventListener('popstate', callback);
+    host.removeEventListener('hashchange', callback);
+  };
+}

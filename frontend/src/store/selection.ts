@@ -1,0 +1,63 @@
+/** What the reader has chosen: one value, shared by all views and kept in the page's address. */
+import { Role } from '../generated/datasets_pb';
+
+/** The moment that map and live set show. */
+export type Moment =
+  | { readonly kind: 'default' } // the first OOM, else the peak
+  | { readonly kind: 'oom'; readonly index: number }
+  | { readonly kind: 'peak' }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'time'; readonly timeNs: bigint }
+  | { readonly kind: 'event'; readonly event: bigint };
+
+/** The part of the recording that the timeline shows, in ns since the epoch. */
+export interface TimeWindow {
+  readonly fromNs: bigint;
+  readonly toNs: bigint;
+}
+
+/** Which allocations count. */
+export interface FilterChoice {
+  readonly search: string;
+  readonly minBytes: bigint;
+  readonly scope: string;
+  readonly dtype: string;
+  readonly role: Role;
+}
+
+export const VIEWS = ['live', 'map'] as const;
+export type ViewName = (typeof VIEWS)[number];
+
+export interface Selection {
+  /** Empty: the newest run. */
+  readonly run: string;
+  /** Empty: the one closest to its limit. */
+  readonly host: string;
+  readonly allocator: string;
+  readonly view: ViewName;
+  readonly at: Moment;
+  /** Undefined: the whole recording. */
+  readonly window: TimeWindow | undefined;
+  readonly filter: FilterChoice;
+  /** Allocation.id of the one whose life is shown. */
+  readonly allocation: bigint | undefined;
+}
+
+export const NO_FILTER: FilterChoice = {
+  search: '',
+  minBytes: 0n,
+  scope: '',
+  dtype: '',
+  role: Role.UNKNOWN,
+};
+
+export const NOTHING_CHOSEN: Selection = {
+  run: '',
+  host: '',
+  allocator: '',
+  view: 'map',
+  at: { kind: 'default' },
+  window: undefined,
+  filter: NO_FILTER,
+  allocation: undefined,
+};

@@ -1,0 +1,104 @@
+/** The one store: which data there are, and what of them is selected. */
+import { computed, signal } from '@preact/signals';
+import type { Client } from '../data/client';
+import { questionOf } from '../data/client';
+import { INFO } from '../data/query';
+import { DatasetError, type Run } from '../data/source';
+import type { Info } from '../generated/datasets_pb';
+import { onFragmentChange, readFragment, writeFragment } from './address';
+import { decodeLink, encodeLink } from './link';
+import { NOTHING_CHOSEN, type Selection } from './selection';
+import { resolveTarget, type Target } from './target';
+
+/** Something fetched: not there yet, there, or the reason why not. */
+export type Loaded<Value> =
+  | { readonly state: 'loading' }
+  | { readonly state: 'ready'; readonly value: Value }
+  | { readonly state: 'failed'; readonly error: DatasetError };
+
+const LOADING = { state: 'loading' } as const;
+
+export const selection = signal<Selection>(NOTHING_CHOSEN);
+export const runs = signal<Loaded<readonly Run[]>>(LOADING);
+export const info = signal<Loaded<Info> & { readonly run?: string }>(LOADING);
+/** Counts TensorBoard's reloads; views that fetch depend on it. */
+export const reloads = signal(0);
+
+/** The run on screen: the chosen one if it exists, else the newest. */
+export const currentRun = computed<Run | undefined>(() => {
+  const list = runs.value;
+  if (list.state !== 'ready') return undefined;
+  return list.value.find(({ run }) => run === selection.value.run) ?? list.value[0];
+});
+
+/** Run, host and allocator on screen; undefined until the run's info is there. */
+export const target = computed<Target | undefined>(() => {
+  const run = currentRun.value;
+  const known = info.value;
+  if (!run || known.state !== 'ready' || known.run !== run.run) return undefined;
+  return resolveTarget(run.run, known.value, selection.value);
+});
+
+let currentClient: Client | undefined;
+
+/** The client that render() was given. */
+export function client(): Client {
+  if (!currentClient) throw new Error('the session has not been started');
+  return currentClient;
+}
+
+/** Changes the selection. `push` makes the change a step of the back button. */
+export function select(patch: Partial<Selection>, history: 'push' | 'replace' = 'push'): void {
+  const before = selection.peek();
+  const movedElsewhere =
+    patch.run !== undefined || patch.host !== undefined || patch.allocator !== undefined;
+  // A moment, a window or an allocation means nothing in another allocator.
+  const forgotten = movedElsewhere
+    ? { at: NOTHING_CHOSEN.at, window: undefined, allocation: undefined }
+    : {};
+  selection.value = { ...before, ...forgotten, ...patch };
+  writeFragment(encodeLink(selection.value, readFragment()), history === 'push');
+}
+
+/** Starts the store: reads the address, then the list of runs. Returns how to stop it. */
+export function startSession(withClient: Client): () => void {
+  currentClient = withClient;
+  selection.value = decodeLink(readFragment());
+  const stopListening = onFragmentChange(() => {
+    selection.value = decodeLink(readFragment());
+  });
+  void loadRuns();
+  return stopListening;
+}
+
+/** Reads the list of runs, and then what is in the one on screen. */
+export async function loadRuns(): Promise<void> {
+  try {
+    runs.value = { state: 'ready', value: await client().runs() };
+  } catch (error) {
+    runs.value = { state: 'failed', error: asDatasetError(error) };
+  }
+}
+
+/** What TensorBoard's reload button does: everything is asked again. */
+export async function reload(): Promise<void> {
+  client().clear();
+  await loadRuns();
+  reloads.value += 1;
+}
+
+/** Reads what is in `run`. Called whenever the run on screen changes. */
+export async function loadInfo(run: string, signal?: AbortSignal): Promise<void> {
+  if (info.peek().run !== run) info.value = { ...LOADING, run };
+  try {
+    const value = await client().ask(INFO, questionOf(INFO, run, {}), signal);
+    info.value = { state: 'ready', value, run };
+  } catch (error) {
+    if (!signal?.aborted) info.value = { state: 'failed', error: asDatasetError(error), run };
+  }
+}
+
+function asDatasetError(error: unknown): DatasetError {
+  if (error instanceof DatasetError) return error;
+  return new DatasetError(error instanceof Error ? error.message : String(error), 0);
+}

@@ -1,0 +1,27 @@
+import type { ComponentChildren } from 'preact';
+
+interface CardProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  /** Beside the title: what the card shows right now. */
+  readonly note?: ComponentChildren;
+  /** At the right: what can be done with it. */
+  readonly actions?: ComponentChildren;
+  readonly busy?: boolean;
+  readonly class?: string;
+}
+
+/** A titled box, the frame of every view. */
+export function Card({ title, note, actions, busy = false, children, ...rest }: CardProps) {
+  return (
+    <section class={`card ${rest.class ?? ''}`} aria-label={title} aria-busy={busy}>
+      <header class="card-header">
+        <h2>{title}</h2>
+        {note !== undefined && <span class="card-note">{note}</span>}
+        <span class="card-actions">{actions}</span>
+      </header>
+      <div class={`busy-bar ${busy ? 'busy' : ''}`} />
+      <div class="card-body">{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,122 @@
+import { useMemo, useState } from 'preact/hooks';
+import { resolveDefault } from '../../app/MomentBar';
+import { Canvas } from '../../chart/Canvas';
+import { FRAGMENTATION } from '../../data/query';
+import { useDataset } from '../../data/useDataset';
+import type { AddressMap as AddressMapData, Chunk, Oom } from '../../generated/datasets_pb';
+import { selection } from '../../store/session';
+import { filterOf, momentOf, type Target } from '../../store/target';
+import { Card } from '../../ui/Card';
+import { Empty, Failed, Waiting } from '../../ui/Notices';
+import { QualityNotes } from '../../ui/QualityNotes';
+import { Select } from '../../ui/Select';
+import { useOoms } from '../useMoment';
+import { ChunkText } from './ChunkText';
+import { type ColourBy, drawMap, LABEL_WIDTH, mapHeight, rowAtHeight } from './draw';
+import { addressAt, chunkAt, largestHole, layOut, rangeOfRegion } from './layout';
+import { MapSummary } from './MapSummary';
+
+const MAX_ROWS = 24;
+
+/** What lies where in the pool at the chosen moment. */
+export function AddressMap({ target }: { readonly target: Target }) {
+  const asked = useDataset(FRAGMENTATION, {
+    run: target.run,
+    fields: { filter: filterOf(target), at: momentOf(selection.value.at, target), columns: 1 },
+  });
+  const map = asked.data?.maps[0];
+  const oom = useShownOom(target);
+  const [colourBy, setColourBy] = useState<ColourBy>('scope');
+  return (
+    <Card
+      title="Address map"
+      busy={asked.loading}
+      note="Each row is the same number of bytes; regions of the pool begin a new row"
+      actions={
+        <Select
+          label="Colour by"
+          value={colourBy}
+          options={[
+            { value: 'scope', label: 'Name scope' },
+            { value: 'op', label: 'Operation' },
+            { value: 'role', label: 'Role' },
+            { value: 'dtype', label: 'Data type' },
+            { value: 'step', label: 'Step of birth' },
+          ]}
+          onChange={(value) => setColourBy(value as ColourBy)}
+        />
+      }
+    >
+      {asked.error && <Failed error={asked.error} retry={asked.retry} />}
+      {!map && asked.loading && <Waiting run={target.run} what="Replaying up to this moment…" />}
+      {asked.data && (!map || map.chunks.length === 0) && <NoMap target={target} />}
+      {map && map.chunks.length > 0 && <MapPicture map={map} oom={oom} colourBy={colourBy} />}
+      {asked.data && <QualityNotes quality={asked.data.quality} />}
+    </Card>
+  );
+}
+
+interface MapPictureProps {
+  readonly map: AddressMapData;
+  readonly oom: Oom | undefined;
+  readonly colourBy: ColourBy;
+}
+
+function MapPicture({ map, oom, colourBy }: MapPictureProps) {
+  const [hovered, setHovered] = useState<Chunk>();
+  const layout = useMemo(() => layOut(map.regions.map(rangeOfRegion), MAX_ROWS), [map]);
+  const hole = useMemo(() => largestHole(map.chunks), [map]);
+  const pins = useMemo(
+    () => new Set(oom?.pins[0]?.allocations.map(({ address }) => address)),
+    [oom],
+  );
+  const requestBytes = oom?.request?.roundedBytes ?? 0n;
+  const find = (event: PointerEvent) => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    const across = (event.clientX - box.left - LABEL_WIDTH) / (box.width - LABEL_WIDTH);
+    const address = addressAt(rowAtHeight(layout, event.clientY - box.top), across, layout);
+    setHovered(address === undefined ? undefined : chunkAt(map.chunks, address));
+  };
+  const step = (event: KeyboardEvent) => {
+    const move = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (move === 0) return;
+    event.preventDefault();
+    const at = hovered ? map.chunks.indexOf(hovered) + move : 0;
+    setHovered(map.chunks[Math.min(Math.max(0, at), map.chunks.length - 1)]);
+  };
+  return (
+    <>
+      <MapSummary map={map} hole={hole} requestBytes={requestBytes} pins={pins.size} />
+      <Canvas
+        height={mapHeight(layout)}
+        label="Address map. Left and right arrow keys go from chunk to chunk."
+        draw={(surface) =>
+          drawMap(surface, { map, layout, colourBy, hovered, hole, requestBytes, pins })
+        }
+        onPointerMove={find}
+        onPointerLeave={() => setHovered(undefined)}
+        onKeyDown={step}
+      />
+      <ChunkText chunk={hovered} />
+    </>
+  );
+}
+
+function NoMap({ target }: { readonly target: Target }) {
+  return (
+    <Empty title="No map for this moment">
+      <p>
+        {target.allocator.hasAddresses
+          ? 'Nothing had been reserved yet at this moment. Choose a later one in the timeline.'
+          : 'This trace has no addresses. Record it with the OOM Forensics collector installed to see the map.'}
+      </p>
+    </Empty>
+  );
+}
+
+/** The OOM whose moment is shown: its request is drawn into the map. */
+function useShownOom(target: Target): Oom | undefined {
+  const at = resolveDefault(selection.value.at, target);
+  const ooms = useOoms(target);
+  return at.kind === 'oom' ? ooms.data?.ooms.find(({ index }) => index === at.index) : undefined;
+}

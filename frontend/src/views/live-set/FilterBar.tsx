@@ -1,0 +1,105 @@
+import { useEffect, useState } from 'preact/hooks';
+import { formatBytes, parseBytes } from '../../format/bytes';
+import { roleName } from '../../format/names';
+import { Role } from '../../generated/datasets_pb';
+import { NO_FILTER } from '../../store/selection';
+import { select, selection } from '../../store/session';
+import { Select } from '../../ui/Select';
+
+/** Wait for the next letter before asking the converter. */
+const TYPING_MS = 250;
+
+const ROLES = Object.values(Role).filter((role): role is Role => typeof role === 'number');
+
+/** Which allocations count; kept in the address, shared by all views that can filter. */
+export function FilterBar() {
+  const { filter } = selection.value;
+  const change = (patch: Partial<typeof filter>) =>
+    select({ filter: { ...filter, ...patch } }, 'replace');
+  const active = JSON.stringify(filter, bigintText) !== JSON.stringify(NO_FILTER, bigintText);
+  return (
+    <div class="filter-bar" role="search">
+      <TextField
+        label="Search"
+        placeholder="op, shape, type or 0x address"
+        value={filter.search}
+        onChange={(search) => change({ search })}
+      />
+      <TextField
+        label="Name scope"
+        placeholder="sequential/dense"
+        value={filter.scope}
+        onChange={(scope) => change({ scope })}
+      />
+      <TextField
+        label="At least"
+        placeholder="1 MiB"
+        narrow
+        value={filter.minBytes > 0n ? formatBytes(filter.minBytes) : ''}
+        onChange={(text) => {
+          const minBytes = text.trim() === '' ? 0n : parseBytes(text);
+          if (minBytes !== undefined) change({ minBytes });
+        }}
+      />
+      <TextField
+        label="Type"
+        placeholder="float32"
+        narrow
+        value={filter.dtype}
+        onChange={(dtype) => change({ dtype })}
+      />
+      <Select
+        label="Role"
+        value={String(filter.role)}
+        options={ROLES.map((role) => ({
+          value: String(role),
+          label: role === Role.UNKNOWN ? 'any' : roleName(role),
+        }))}
+        onChange={(role) => change({ role: Number(role) as Role })}
+      />
+      {active && (
+        <button
+          type="button"
+          class="button"
+          onClick={() => select({ filter: NO_FILTER }, 'replace')}
+        >
+          Clear
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface TextFieldProps {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly value: string;
+  readonly narrow?: boolean;
+  readonly onChange: (value: string) => void;
+}
+
+function TextField({ label, placeholder, value, narrow = false, onChange }: TextFieldProps) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  // Only typing starts the clock
+  useEffect(() => {
+    if (text === value) return;
+    const timer = window.setTimeout(() => onChange(text), TYPING_MS);
+    return () => window.clearTimeout(timer);
+  }, [text]);
+  return (
+    <label class={`field ${narrow ? 'narrow' : ''}`}>
+      <span class="field-label">{label}</span>
+      <input
+        type="search"
+        value={text}
+        placeholder={placeholder}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+function bigintText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}

@@ -1,0 +1,80 @@
+import type { ComponentChildren } from 'preact';
+import { formatAddress } from '../../format/bytes';
+import { opName, roleName, shapeName } from '../../format/names';
+import { formatDuration } from '../../format/time';
+import { type Allocation, SortKey } from '../../generated/datasets_pb';
+import { Bytes } from '../../ui/Bytes';
+
+export interface Column {
+  readonly title: string;
+  readonly sort?: SortKey;
+  /** Width in the grid of the table. */
+  readonly width: string;
+  readonly numeric?: boolean;
+  readonly cell: (allocation: Allocation) => ComponentChildren;
+}
+
+export const COLUMNS: readonly Column[] = [
+  {
+    title: 'Size',
+    sort: SortKey.SORT_BYTES,
+    width: '88px',
+    numeric: true,
+    cell: ({ allocatedBytes }) => <Bytes value={allocatedBytes} />,
+  },
+  {
+    title: 'Operation',
+    sort: SortKey.SORT_OP,
+    width: 'minmax(220px, 3fr)',
+    cell: ({ opName: name }) => <span title={name}>{opName(name)}</span>,
+  },
+  {
+    title: 'Shape',
+    sort: SortKey.SORT_SHAPE,
+    width: 'minmax(96px, 1fr)',
+    cell: ({ shape, hasShape }) => (hasShape ? shapeName(shape) : '–'),
+  },
+  {
+    title: 'Type',
+    sort: SortKey.SORT_DTYPE,
+    width: '76px',
+    cell: ({ dtype }) => dtype || '–',
+  },
+  {
+    title: 'Role',
+    width: '104px',
+    cell: ({ role }) => roleName(role),
+  },
+  {
+    title: 'Step',
+    sort: SortKey.SORT_STEP,
+    width: '64px',
+    numeric: true,
+    cell: ({ step }) => (step < 0n ? '–' : String(step)),
+  },
+  {
+    title: 'Lifetime',
+    sort: SortKey.SORT_LIFETIME,
+    width: '92px',
+    numeric: true,
+    cell: ({ lifetimeNs, baseline }) => (
+      <span title={baseline ? 'It was already live when the recording began.' : undefined}>
+        {baseline ? '≥ ' : ''}
+        {formatDuration(lifetimeNs)}
+      </span>
+    ),
+  },
+  {
+    title: 'Unused',
+    sort: SortKey.SORT_WASTE,
+    width: '84px',
+    numeric: true,
+    cell: ({ allocatedBytes, requestedBytes }) => <Bytes value={allocatedBytes - requestedBytes} />,
+  },
+  {
+    title: 'Address',
+    sort: SortKey.SORT_ADDRESS,
+    width: '124px',
+    cell: ({ address }) => (address === 0n ? '–' : formatAddress(address)),
+  },
+];

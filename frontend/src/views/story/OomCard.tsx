@@ -1,0 +1,95 @@
+import { opName, tensorName } from '../../format/names';
+import { formatDuration, formatMoment, formatWallClock } from '../../format/time';
+import type { Oom } from '../../generated/datasets_pb';
+import { select } from '../../store/session';
+import { relativeNs, type Target } from '../../store/target';
+import { Bytes } from '../../ui/Bytes';
+import { Evidence } from './Evidence';
+import { FitPicture } from './FitPicture';
+import { Remedies } from './Remedies';
+import { verdictTitle } from './verdict';
+
+interface OomCardProps {
+  readonly oom: Oom;
+  readonly target: Target;
+  readonly many: boolean;
+}
+
+/** One out-of-memory error: who asked, what was free, why it did not fit, what to change. */
+export function OomCard({ oom, target, many }: OomCardProps) {
+  const { request, verdict } = oom;
+  const at = { kind: 'oom', index: oom.index } as const;
+  const showIn = (view: 'map' | 'live') => () => {
+    select({ at, view });
+    document.getElementById('details')?.scrollIntoView({ behavior: 'smooth' });
+  };
+  return (
+    <article class="card story" aria-labelledby={`oom-${oom.index}`}>
+      <p class="story-kicker">
+        <span class="badge oom">{many ? `Out of memory ${oom.index + 1}` : 'Out of memory'}</span>
+        {verdict && <span class="badge kind">{verdictTitle(verdict.kind)}</span>}
+        <span class="story-when" title={formatWallClock(oom.timeNs)}>
+          {request && request.step >= 0n && <>step {String(request.step)} · </>}
+          {formatMoment(relativeNs(target, oom.timeNs))} after the start
+          {request && request.waitedNs > 0n && (
+            <> · TensorFlow had waited {formatDuration(request.waitedNs)} for memory</>
+          )}
+        </span>
+      </p>
+      <h2 id={`oom-${oom.index}`} class="story-verdict">
+        {verdict?.sentence || 'The request did not fit, and the trace does not tell why.'}
+      </h2>
+      {request && (
+        <p class="story-request">
+          <code>{opName(request.opName)}</code> asked for{' '}
+          <strong>
+            <Bytes value={request.requestedBytes} />
+          </strong>
+          {tensorName(request) !== '' && <> for a {tensorName(request)} tensor</>}
+          {' on '}
+          {target.allocator.device || oom.allocator}.
+        </p>
+      )}
+      <div class="story-columns">
+        <div>
+          <FitPicture oom={oom} />
+          <div class="facts">
+            <Fact label="In use" value={oom.inUseBytes} onClick={showIn('live')} />
+            <Fact label="Free in the pool" value={oom.freeBytes} onClick={showIn('map')} />
+            <Fact label="Largest hole" value={oom.largestFreeBytes} onClick={showIn('map')} />
+            <Fact
+              label="Pool may still grow by"
+              value={oom.growableBytes}
+              onClick={showIn('map')}
+            />
+            {oom.limitBytes > 0n && (
+              <Fact label="Limit" value={oom.limitBytes} onClick={showIn('map')} />
+            )}
+          </div>
+        </div>
+        <Remedies remedies={oom.remedies} />
+      </div>
+      {verdict && <Evidence verdict={verdict} check={oom.dumpCheck} />}
+    </article>
+  );
+}
+
+/** A number, and as a link the view that proves it. */
+function Fact({
+  label,
+  value,
+  onClick,
+}: {
+  readonly label: string;
+  readonly value: bigint;
+  readonly onClick: () => void;
+}) {
+  return (
+    <button type="button" class="fact" onClick={onClick}>
+      <span class="fact-value">
+        <Bytes value={value} />
+      </span>
+      <span class="fact-label">{label}</span>
+    </button>
+  );
+}

@@ -1,0 +1,17 @@
+/** Short names of the verdicts. The sentence itself comes from the dataset. */
+
+const TITLES: Readonly<Record<string, string>> = {
+  CAPACITY: 'Too little memory',
+  FRAGMENTATION: 'Fragmentation',
+  GROWTH_REGIONS: 'Fragmentation across regions',
+  LIMIT: 'Limit too low',
+  EXTERNAL: 'Device held by others',
+  LEAK_LIKE: 'Looks like a leak',
+  TRANSIENT_PEAK: 'Short-lived peak',
+};
+
+/** A verdict of a newer converter is shown by its own name. */
+export function verdictTitle(kind: string): string {
+  if (kind === '' || kind === 'UNKNOWN') return 'Cause unknown';
+  return TITLES[kind] ?? kind.toLowerCase().replaceAll('_', ' ');
+}

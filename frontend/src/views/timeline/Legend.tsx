@@ -1,0 +1,33 @@
+import { Help } from '../../ui/Help';
+
+/** What the lines and signs of the timeline mean. */
+export function Legend() {
+  return (
+    <ul class="legend">
+      <li>
+        <span class="swatch in-use" /> in use
+        <Help term="in use">
+          Bytes that TensorFlow's operations hold at that moment. Where several events fall into one
+          pixel, the area spans the lowest and the highest use.
+        </Help>
+      </li>
+      <li>
+        <span class="swatch reserved" /> reserved
+        <Help term="reserved">
+          What the pool (TensorFlow's BFC allocator) has taken from the device. It keeps memory that
+          is free inside, to hand it out again.
+        </Help>
+      </li>
+      <li>
+        <span class="swatch limit" /> limit
+        <Help term="the limit">The most that the pool may reserve.</Help>
+      </li>
+      <li>
+        <span class="swatch oom" /> refused request, to scale
+      </li>
+      <li>
+        <span class="swatch moment" /> moment shown below
+      </li>
+    </ul>
+  );
+}

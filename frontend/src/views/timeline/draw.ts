@@ -1,0 +1,185 @@
+/** What the timeline shows beside its lines: steps, limit, the moment, OOMs to scale. */
+import type uPlot from 'uplot';
+import type { Palette } from '../../chart/palette';
+import { formatBytes } from '../../format/bytes';
+import { MarkKind, type TimelineSeries } from '../../generated/datasets_pb';
+import { inUseAt } from './model';
+
+export interface Scene {
+  readonly series: TimelineSeries;
+  readonly originNs: bigint;
+  /** The moment that the other views show; undefined: none known yet. */
+  readonly momentNs: bigint | undefined;
+}
+
+const STEP_LABEL_PIXELS = 26;
+
+/** Every second step is shaded, numbered where there is room. */
+export function drawSteps(plot: uPlot, palette: Palette, scene: Scene): void {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio;
+  ctx.save();
+  clip(plot);
+  ctx.font = font(11, ratio);
+  ctx.textAlign = 'left';
+  ctx.textBaseline = 'top';
+  for (const { step, beginNs, endNs } of scene.series.steps) {
+    const left = x(plot, scene, beginNs);
+    const right = x(plot, scene, endNs);
+    if (right < bbox.left || left > bbox.left + bbox.width) continue;
+    if (step % 2n === 0n) {
+      ctx.fillStyle = palette.band;
+      ctx.fillRect(left, bbox.top, Math.max(1, right - left), bbox.height);
+    }
+    if (right - left > STEP_LABEL_PIXELS * ratio) {
+      ctx.fillStyle = palette.mutedText;
+      ctx.fillText(`${step}`, Math.max(left, bbox.left) + 3 * ratio, bbox.top + 2 * ratio);
+    }
+  }
+  ctx.restore();
+}
+
+/** Limit, chosen moment, peak, growth of the pool, failed probes, OOMs. */
+export function drawMarks(plot: uPlot, palette: Palette, scene: Scene): void {
+  const { ctx } = plot;
+  ctx.save();
+  clip(plot);
+  drawLimit(plot, palette, Number(scene.series.limitBytes));
+  drawSmallMarks(plot, palette, scene);
+  if (scene.momentNs !== undefined) drawMoment(plot, palette, x(plot, scene, scene.momentNs));
+  drawPeak(plot, palette, scene);
+  drawOoms(plot, palette, scene);
+  ctx.restore();
+}
+
+function drawLimit(plot: uPlot, palette: Palette, limit: number): void {
+  if (limit === 0 || limit > (plot.scales.y?.max ?? 0)) return;
+  const { ctx, bbox } = plot;
+  const y = plot.valToPos(limit, 'y', true);
+  const ratio = devicePixelRatio;
+  ctx.strokeStyle = palette.limit;
+  ctx.lineWidth = 1.5 * ratio;
+  ctx.setLineDash([6 * ratio, 4 * ratio]);
+  line(ctx, bbox.left, y, bbox.left + bbox.width, y);
+  ctx.setLineDash([]);
+  label(plot, palette, `limit ${formatBytes(limit)}`, bbox.left + 6 * ratio, y, palette.limit);
+}
+
+function drawSmallMarks(plot: uPlot, palette: Palette, scene: Scene): void {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio;
+  const bottom = bbox.top + bbox.height;
+  for (const mark of scene.series.marks) {
+    if (mark.kind === MarkKind.MARK_OOM) continue;
+    const at = x(plot, scene, mark.timeNs);
+    ctx.fillStyle = mark.kind === MarkKind.MARK_FAILED_PROBE ? palette.moment : palette.reserved;
+    const down = mark.kind === MarkKind.MARK_REGION_REMOVE;
+    const size = 4.5 * ratio;
+    ctx.beginPath();
+    ctx.moveTo(at - size, down ? bottom - 2 * size : bottom);
+    ctx.lineTo(at + size, down ? bottom - 2 * size : bottom);
+    ctx.lineTo(at, down ? bottom : bottom - 2 * size);
+    ctx.fill();
+  }
+}
+
+function drawMoment(plot: uPlot, palette: Palette, at: number): void {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio;
+  ctx.strokeStyle = palette.moment;
+  ctx.lineWidth = 1.5 * ratio;
+  ctx.setLineDash([3 * ratio, 3 * ratio]);
+  line(ctx, at, bbox.top, at, bbox.top + bbox.height);
+  ctx.setLineDash([]);
+}
+
+function drawPeak(plot: uPlot, palette: Palette, scene: Scene): void {
+  const { peak } = scene.series;
+  if (!peak) return;
+  const { ctx } = plot;
+  const ratio = devicePixelRatio;
+  ctx.beginPath();
+  ctx.arc(
+    x(plot, scene, peak.timeNs),
+    plot.valToPos(Number(peak.inUseBytes), 'y', true),
+    4 * ratio,
+    0,
+    2 * Math.PI,
+  );
+  ctx.fillStyle = palette.background;
+  ctx.fill();
+  ctx.strokeStyle = palette.inUse;
+  ctx.lineWidth = 2 * ratio;
+  ctx.stroke();
+}
+
+/** A red bar from what was in use up to what it would have been: the request, to scale. */
+function drawOoms(plot: uPlot, palette: Palette, scene: Scene): void {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio;
+  const ooms = scene.series.marks.filter(({ kind }) => kind === MarkKind.MARK_OOM);
+  for (const mark of ooms) {
+    const at = x(plot, scene, mark.timeNs);
+    const before = inUseAt(scene.series, mark.timeNs);
+    const low = plot.valToPos(before, 'y', true);
+    const high = plot.valToPos(before + Number(mark.bytes), 'y', true);
+    ctx.strokeStyle = palette.oom;
+    ctx.lineWidth = 1.5 * ratio;
+    line(ctx, at, bbox.top, at, bbox.top + bbox.height);
+    ctx.fillStyle = palette.oom;
+    ctx.fillRect(at - 3 * ratio, high, 6 * ratio, low - high);
+    const name = ooms.length > 1 ? `OOM ${mark.oom + 1}` : 'OOM';
+    label(
+      plot,
+      palette,
+      `${name}: ${formatBytes(mark.bytes)} refused`,
+      at,
+      bbox.top + 12 * ratio,
+      palette.oom,
+    );
+  }
+}
+
+/** Text on a plate, at the side of `at` where there is room. */
+function label(
+  plot: uPlot,
+  palette: Palette,
+  text: string,
+  at: number,
+  y: number,
+  colour: string,
+): void {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio;
+  ctx.font = font(11.5, ratio, 500);
+  ctx.textAlign = 'left';
+  ctx.textBaseline = 'middle';
+  const width = ctx.measureText(text).width + 10 * ratio;
+  const fits = at + 6 * ratio + width < bbox.left + bbox.width;
+  const left = fits ? at + 6 * ratio : at - 6 * ratio - width;
+  ctx.fillStyle = palette.background;
+  ctx.fillRect(left, y - 9 * ratio, width, 18 * ratio);
+  ctx.fillStyle = colour;
+  ctx.fillText(text, left + 5 * ratio, y);
+}
+
+function x(plot: uPlot, scene: Scene, timeNs: bigint): number {
+  return plot.valToPos(Number(timeNs - scene.originNs), 'x', true);
+}
+
+function font(size: number, ratio: number, weight = 400): string {
+  return `${weight} ${size * ratio}px Roboto, "Helvetica Neue", Arial, sans-serif`;
+}
+
+function line(ctx: CanvasRenderingContext2D, x1: number, y1: number, x2: number, y2: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x1, y1);
+  ctx.lineTo(x2, y2);
+  ctx.stroke();
+}
+
+function clip({ ctx, bbox }: uPlot): void {
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+}

@@ -1,0 +1,9 @@
+import { execFileSync } from 'node:child_process';
+import { defineConfig } from 'vitest/config';
+
+// The types of the datasets are made from their schema, never kept.
+execFileSync('npm', ['run', '--silent', 'generate']);
+
+export default defineConfig({
+  test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'] },
+});
