@@ -4,17 +4,10 @@
 #include <link.h>
 
 namespace oom_forensics::collector {
-namespace {
 
-constexpr char kFramework[] = "libtensorflow_framework.so.2";
-// TF_Version() lives here, not in the framework library.
-constexpr char kImplementation[] = "libtensorflow_cc.so.2";
-
-}  // namespace
-
-std::optional<TensorFlowLibrary> TensorFlowLibrary::Find() {
+std::optional<TensorFlowLibrary> TensorFlowLibrary::Find(const char* name) {
   // RTLD_DEFAULT does not see it: Python loads TensorFlow with RTLD_LOCAL.
-  void* handle = dlopen(kFramework, RTLD_NOLOAD | RTLD_LAZY);
+  void* handle = dlopen(name, RTLD_NOLOAD | RTLD_LAZY);
   if (handle == nullptr) return std::nullopt;
   link_map* map = nullptr;
   if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return std::nullopt;
@@ -53,6 +46,7 @@ VTable TensorFlowLibrary::FindVTable(const std::string& mangled_class) const {
 }
 
 std::string TensorFlowLibrary::Version() const {
+  // TF_Version() lives there, not in the framework library.
   void* handle = dlopen(kImplementation, RTLD_NOLOAD | RTLD_LAZY);
   if (handle == nullptr) return "";
   const auto version =

@@ -20,8 +20,13 @@ struct VTable {
 
 class TensorFlowLibrary {
  public:
-  // The libtensorflow_framework.so.2 of this process; none if it is not loaded.
-  static std::optional<TensorFlowLibrary> Find();
+  // libtensorflow_framework.so.2: allocators and the base of everything.
+  static constexpr const char* kFramework = "libtensorflow_framework.so.2";
+  // libtensorflow_cc.so.2: the rest, the GPU tracer too.
+  static constexpr const char* kImplementation = "libtensorflow_cc.so.2";
+
+  // The library of this process with that name; none if it is not loaded.
+  static std::optional<TensorFlowLibrary> Find(const char* name = kFramework);
 
   // The address of an exported symbol that this very library defines; null if
   // there is none.

@@ -1,5 +1,7 @@
 #include "collector/cupti/device_log.h"
 
+#include <new>
+
 namespace oom_forensics::cupti {
 
 DeviceLog::DeviceLog(size_t capacity) : capacity_(capacity) {}
@@ -10,7 +12,12 @@ void DeviceLog::Add(const DeviceEvent& event) {
     ++contents_.dropped_events;
     return;
   }
-  contents_.events.push_back(event);
+  // The caller may be CUPTI or TensorFlow, which know no exceptions.
+  try {
+    contents_.events.push_back(event);
+  } catch (const std::bad_alloc&) {
+    ++contents_.dropped_events;
+  }
 }
 
 StringId DeviceLog::Intern(std::string_view text) {
@@ -20,9 +27,13 @@ StringId DeviceLog::Intern(std::string_view text) {
     return found->second;
   }
   if (contents_.strings.size() >= kMaxStrings) return 0;
-  contents_.strings.emplace_back(text);
-  const auto id = static_cast<StringId>(contents_.strings.size());
-  ids_.emplace(text, id);
+  const auto id = static_cast<StringId>(contents_.strings.size() + 1);
+  try {
+    contents_.strings.emplace_back(text);
+    ids_.emplace(text, id);
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
   return id;
 }
 
@@ -31,9 +42,9 @@ void DeviceLog::CountUnreadable() {
   ++contents_.unreadable_records;
 }
 
-void DeviceLog::CountDropped(uint64_t count) {
+void DeviceLog::CountDroppedByCupti(uint64_t count) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  contents_.dropped_events += count;
+  contents_.dropped_by_cupti += count;
 }
 
 DeviceLog::Contents DeviceLog::Read() const {
@@ -46,6 +57,7 @@ void DeviceLog::Clear() {
   contents_.events.clear();
   contents_.dropped_events = 0;
   contents_.unreadable_records = 0;
+  contents_.dropped_by_cupti = 0;
 }
 
 }  // namespace oom_forensics::cupti

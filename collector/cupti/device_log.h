@@ -30,6 +30,7 @@ class DeviceLog {
     std::vector<std::string> strings;
     uint64_t dropped_events = 0;
     uint64_t unreadable_records = 0;
+    uint64_t dropped_by_cupti = 0;
   };
 
   // 128 bytes an event: the default holds 8 MiB.
@@ -49,8 +50,8 @@ class DeviceLog {
   // is not known.
   void CountUnreadable();
 
-  // Records that CUPTI itself had to drop.
-  void CountDropped(uint64_t count);
+  // Records that CUPTI itself had to drop, of whatever kind.
+  void CountDroppedByCupti(uint64_t count);
 
   Contents Read() const;
 

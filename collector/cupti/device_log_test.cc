@@ -21,10 +21,11 @@ TEST(DeviceLogTest, CountsWhatDoesNotFit) {
   EXPECT_EQ(contents.dropped_events, 3u);
 }
 
-TEST(DeviceLogTest, AddsWhatCuptiItselfDropped) {
+TEST(DeviceLogTest, KeepsWhatCuptiDroppedApart) {
   DeviceLog log;
-  log.CountDropped(7);
-  EXPECT_EQ(log.Read().dropped_events, 7u);
+  log.CountDroppedByCupti(7);
+  EXPECT_EQ(log.Read().dropped_by_cupti, 7u);
+  EXPECT_EQ(log.Read().dropped_events, 0u);
 }
 
 TEST(DeviceLogTest, SaysAStringOnce) {
@@ -46,12 +47,13 @@ TEST(DeviceLogTest, ForgetsEventsButNotStrings) {
   const StringId id = log.Intern("growth");
   log.Add({});
   log.CountUnreadable();
-  log.CountDropped(1);
+  log.CountDroppedByCupti(1);
   log.Clear();
   const DeviceLog::Contents contents = log.Read();
   EXPECT_TRUE(contents.events.empty());
   EXPECT_EQ(contents.dropped_events, 0u);
   EXPECT_EQ(contents.unreadable_records, 0u);
+  EXPECT_EQ(contents.dropped_by_cupti, 0u);
   EXPECT_EQ(log.Intern("growth"), id);
 }
 
