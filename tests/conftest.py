@@ -1,0 +1,76 @@
+"""What every end-to-end test needs: real TensorFlow, really out of memory, and the command.
+
+The tests run in an environment where the wheel is installed (`tools/test` makes it).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# A real tsl::BFCAllocator for CPU tensors, and a limit that is quickly reached.
+BFC_ENVIRONMENT = {
+    "TF_CPU_ALLOCATOR_USE_BFC": "1",
+    "TF_CPU_BFC_MEM_LIMIT_IN_MB": "256",
+    "TF_CPP_MIN_LOG_LEVEL": "2",
+    "TF_ENABLE_ONEDNN_OPTS": "0",
+    "CUDA_VISIBLE_DEVICES": "",
+}
+
+RunPython = Callable[..., subprocess.CompletedProcess[str]]
+Command = Callable[..., subprocess.CompletedProcess[str]]
+Dataset = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def run_python() -> RunPython:
+    """Runs a script in a process of its own, with a small BFC allocator for CPU tensors."""
+
+    def run(
+        script: Path, *arguments: str | Path, timeout: float = 300, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, str(script), *map(str, arguments)],
+            env={**os.environ, **BFC_ENVIRONMENT, **environment},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def command() -> Command:
+    """Runs the installed `oom-forensics` command."""
+
+    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [Path(sys.executable).with_name("oom-forensics"), *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def dataset(command: Command) -> Dataset:
+    """The answer of `oom-forensics convert PATH --dataset=NAME ...`, as parsed JSON."""
+
+    def ask(path: Path, name: str, *arguments: str) -> Any:
+        done = command("convert", path, f"--dataset={name}", *arguments)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return ask

@@ -1,0 +1,129 @@
+"""The truth test: what is replayed from our events equals what TensorFlow says itself.
+
+`TF_BFC_MEMORY_DUMP` makes TensorFlow write its own chunk map at the out-of-memory,
+without any part of ours. The map that the converter replays from the baseline and the
+events of the trace has to be the same, chunk for chunk; the totals have to be those of
+TensorFlow's own memory trace in the same file.
+"""
+
+from __future__ import annotations
+
+import collections
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tensorflow.core.protobuf import bfc_memory_map_pb2
+from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+WORKLOADS = Path(__file__).with_name("workloads")
+BFC = "bfc_cpu_allocator_for_gpu"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A process that died of an out-of-memory, as both sides saw it."""
+
+    trace: Path
+    memory_dump: bfc_memory_map_pb2.MemoryDump
+
+
+@pytest.fixture(
+    scope="module", params=["eager_fragmentation", "keras_fit", "several_threads"]
+)
+def recording(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, run_python: Any
+) -> Recording:
+    folder = tmp_path_factory.mktemp(request.param)
+    died = run_python(
+        WORKLOADS / f"{request.param}.py",
+        folder / "logdir",
+        TF_BFC_MEMORY_DUMP=str(folder / "dump"),
+    )
+    assert "OOM when allocating tensor" in died.stderr, died.stderr
+    (trace,) = (folder / "logdir").glob("plugins/profile/*/*.xplane.pb")
+    # One out-of-memory is several failing attempts; the last dump is the moment it returned.
+    last = max(folder.glob("dump*"), key=lambda path: path.suffix)
+    return Recording(trace, bfc_memory_map_pb2.MemoryDump.FromString(last.read_bytes()))
+
+
+def the_map(recording: Recording, dataset: Any) -> dict[str, Any]:
+    maps = dataset(recording.trace, "fragmentation", "--at=oom:0")["maps"]
+    (found,) = [each for each in maps if each["allocator"].startswith(BFC)]
+    return found
+
+
+def test_the_replayed_map_is_tensorflows_own(recording: Recording, dataset: Any) -> None:
+    replayed = {
+        (
+            int(chunk["address"]),
+            int(chunk["sizeBytes"]),
+            not chunk["free"],
+            0 if chunk["free"] else int(chunk["allocation"]["requestedBytes"]),
+        )
+        for chunk in the_map(recording, dataset)["chunks"]
+    }
+    truth = {
+        (chunk.address, chunk.size, chunk.in_use, chunk.requested_size if chunk.in_use else 0)
+        for chunk in recording.memory_dump.chunk
+    }
+    assert len(truth) == len(recording.memory_dump.chunk)
+    assert replayed == truth
+
+
+def test_the_live_set_is_tensorflows_own(recording: Recording, dataset: Any) -> None:
+    answer = dataset(
+        recording.trace, "allocations", "--at=oom:0", f"--allocator={BFC}#0", "--limit=10000"
+    )
+    live = collections.Counter(
+        (int(each["address"]), int(each["allocatedBytes"]), int(each["requestedBytes"]))
+        for each in answer["allocations"]
+    )
+    truth = collections.Counter(
+        (chunk.address, chunk.size, chunk.requested_size)
+        for chunk in recording.memory_dump.chunk
+        if chunk.in_use
+    )
+    assert live == truth
+
+
+def test_the_converter_found_the_same_by_the_dump_in_the_trace(
+    recording: Recording, dataset: Any
+) -> None:
+    (oom,) = dataset(recording.trace, "oom_window")["ooms"]
+    assert oom["dumpCheck"]["hasDump"]
+    assert oom["dumpCheck"]["equal"], oom["dumpCheck"]["difference"]
+    assert int(oom["inUseBytes"]) == recording.memory_dump.stats.bytes_in_use
+
+
+def test_allocations_and_frees_are_counted_exactly(recording: Recording, dataset: Any) -> None:
+    space = xplane_pb2.XSpace.FromString(recording.trace.read_bytes())
+    stock: collections.Counter[str] = collections.Counter()
+    for plane in space.planes:
+        if plane.name != "/host:CPU":
+            continue
+        for line in plane.lines:
+            for event in line.events:
+                name = plane.event_metadata[event.metadata_id].name
+                if not name.startswith(("MemoryAllocation", "MemoryDeallocation")):
+                    continue
+                allocators = {
+                    stat.str_value or plane.stat_metadata[stat.ref_value].name
+                    for stat in event.stats
+                    if plane.stat_metadata[stat.metadata_id].name == "allocator_name"
+                }
+                if BFC in allocators:
+                    stock[name.split("#")[0]] += 1
+    (host,) = dataset(recording.trace, "info")["hosts"]
+    (ours,) = [each for each in host["allocators"] if each["allocator"] == f"{BFC}#0"]
+    assert int(ours["allocCount"]) == stock["MemoryAllocation"]
+    assert int(ours["freeCount"]) == stock["MemoryDeallocation"]
+
+
+def test_everything_live_has_a_name(recording: Recording, dataset: Any) -> None:
+    answer = dataset(
+        recording.trace, "allocations", "--at=oom:0", f"--allocator={BFC}#0", "--limit=10000"
+    )
+    named = sum(int(each["allocatedBytes"]) for each in answer["allocations"] if each["opName"])
+    assert named >= 0.99 * int(answer["totalAllocatedBytes"])
