@@ -15,7 +15,10 @@ export class Client {
   private readonly answers = new Map<string, Answer>();
   private cachedBytes = 0;
 
-  constructor(readonly source: Source) {}
+  constructor(
+    private readonly source: Source,
+    private readonly cacheBytes = CACHE_BYTES,
+  ) {}
 
   runs(signal?: AbortSignal): Promise<readonly Run[]> {
     return this.source.runs(signal);
@@ -74,7 +77,7 @@ export class Client {
     this.answers.delete(key);
     this.answers.set(key, answer);
     for (const [oldest, { bytes }] of this.answers) {
-      if (this.cachedBytes <= CACHE_BYTES || oldest === key) break;
+      if (this.cachedBytes <= this.cacheBytes || oldest === key) break;
       this.answers.delete(oldest);
       this.cachedBytes -= bytes;
     }
