@@ -28,7 +28,10 @@ int HookedLegs(Animal* self, int extra) {
 }
 
 // Calls that the compiler cannot see through.
-[[gnu::noinline]] int CallLegs(Animal* animal) { return animal->Legs(1); }
+[[gnu::noinline]] int CallLegs(Animal* animal) {
+  asm volatile("" : "+r"(animal));
+  return animal->Legs(1);
+}
 
 TEST(FindSlotTest, FindsAFunctionByItsAddress) {
   Animal animal;
