@@ -1,0 +1,215 @@
+#include "converter/forensics/batch_dimension.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace oom_forensics {
+namespace {
+
+// Fewest ops that must agree.
+constexpr size_t kMinVariedOps = 3;
+constexpr size_t kMinSharedOps = 3;
+// Fewest different shapes behind the shared leading dim.
+constexpr size_t kMinTrailingShapes = 2;
+// Part of all candidate ops, and of their bytes, that must share it.
+constexpr double kMinShare = 0.5;
+
+// A change of size as a ratio in lowest terms: 480 -> 320 and 24 -> 16 are one.
+using Ratio = std::pair<int64_t, int64_t>;
+
+Ratio RatioOf(int64_t larger, int64_t smaller) {
+  const int64_t divisor = std::gcd(larger, smaller);
+  return {larger / divisor, smaller / divisor};
+}
+
+// The only dim in which the two differ.
+std::optional<size_t> OnlyDifference(const std::vector<int64_t>& a,
+                                     const std::vector<int64_t>& b) {
+  if (a.size() != b.size()) return std::nullopt;
+  std::optional<size_t> position;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    if (position.has_value() || a[i] <= 0 || b[i] <= 0) return std::nullopt;
+    position = i;
+  }
+  return position;
+}
+
+// One op that was seen with two sizes of one dim.
+struct Variation {
+  std::string_view op;
+  size_t position = 0;
+  int64_t larger = 0;
+  int64_t smaller = 0;
+};
+
+}  // namespace
+
+class BatchSearch {
+ public:
+  explicit BatchSearch(const std::vector<ShapeUse>& uses) {
+    for (const ShapeUse& use : uses) {
+      if (use.is_variable) {
+        if (!use.dims.empty()) variable_leading_.insert(use.dims.front());
+        continue;
+      }
+      uses_.push_back(&use);
+    }
+  }
+
+  std::optional<BatchDimension> Run() {
+    if (auto varied = FromVariations(); varied.has_value()) return varied;
+    return FromSharedLeadingDim();
+  }
+
+ private:
+  std::vector<Variation> Variations() const {
+    std::map<std::string_view, std::vector<const ShapeUse*>> by_op;
+    for (const ShapeUse* use : uses_) {
+      if (use->is_graph_node) by_op[use->op].push_back(use);
+    }
+    std::vector<Variation> variations;
+    for (const auto& [op, shapes] : by_op) {
+      for (size_t i = 1; i < shapes.size(); ++i) {
+        const auto position = OnlyDifference(shapes[0]->dims, shapes[i]->dims);
+        if (!position.has_value()) continue;
+        const auto [smaller, larger] =
+            std::minmax(shapes[0]->dims[*position], shapes[i]->dims[*position]);
+        variations.push_back({op, *position, larger, smaller});
+        break;
+      }
+    }
+    return variations;
+  }
+
+  std::optional<BatchDimension> FromVariations() const {
+    const std::vector<Variation> variations = Variations();
+    std::map<Ratio, std::vector<const Variation*>> by_ratio;
+    for (const Variation& variation : variations) {
+      by_ratio[RatioOf(variation.larger, variation.smaller)].push_back(
+          &variation);
+    }
+    const auto best = std::max_element(
+        by_ratio.begin(), by_ratio.end(), [](const auto& a, const auto& b) {
+          return a.second.size() < b.second.size();
+        });
+    if (best == by_ratio.end() || best->second.size() < kMinVariedOps ||
+        best->second.size() * 2 <= variations.size()) {
+      return std::nullopt;
+    }
+    // The batch itself is the pair that most ops show; others are multiples.
+    std::map<std::pair<int64_t, int64_t>, size_t> pairs;
+    for (const Variation* v : best->second) ++pairs[{v->larger, v->smaller}];
+    const auto pair = std::max_element(
+        pairs.begin(), pairs.end(),
+        [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (pair->second < kMinVariedOps) return std::nullopt;
+    const auto [larger, smaller] = pair->first;
+    BatchDimension batch;
+    batch.size_ = larger;
+    batch.other_size_ = smaller;
+    if (LeadingBytes(smaller) > LeadingBytes(larger)) {
+      std::swap(batch.size_, batch.other_size_);
+    }
+    for (const Variation* v : best->second) {
+      if (v->larger % larger != 0) continue;
+      ++batch.varied_ops_;
+      batch.varied_position_[std::string(v->op)] = v->position;
+    }
+    CountShared(batch);
+    return batch;
+  }
+
+  std::optional<BatchDimension> FromSharedLeadingDim() const {
+    std::map<int64_t, std::set<std::string_view>> ops;
+    std::set<std::string_view> all_ops;
+    for (const ShapeUse* use : uses_) {
+      if (use->dims.size() < 2 || use->dims.front() <= 1) continue;
+      ops[use->dims.front()].insert(use->op);
+      all_ops.insert(use->op);
+    }
+    const auto best = std::max_element(
+        ops.begin(), ops.end(), [](const auto& a, const auto& b) {
+          return a.second.size() < b.second.size();
+        });
+    if (best == ops.end() || best->second.size() < kMinSharedOps ||
+        static_cast<double>(best->second.size()) <=
+            kMinShare * static_cast<double>(all_ops.size()) ||
+        variable_leading_.count(best->first) != 0) {
+      return std::nullopt;
+    }
+    std::set<std::vector<int64_t>> trailing;
+    uint64_t total_bytes = 0;
+    for (const ShapeUse* use : uses_) {
+      if (use->dims.size() < 2) continue;
+      total_bytes += use->bytes;
+      if (use->dims.front() != best->first) continue;
+      trailing.insert({use->dims.begin() + 1, use->dims.end()});
+    }
+    if (trailing.size() < kMinTrailingShapes ||
+        static_cast<double>(LeadingBytes(best->first)) <
+            kMinShare * static_cast<double>(total_bytes)) {
+      return std::nullopt;
+    }
+    BatchDimension batch;
+    batch.size_ = best->first;
+    CountShared(batch);
+    return batch;
+  }
+
+  uint64_t LeadingBytes(int64_t size) const {
+    uint64_t bytes = 0;
+    for (const ShapeUse* use : uses_) {
+      if (use->dims.size() >= 2 && use->dims.front() == size) {
+        bytes += use->bytes;
+      }
+    }
+    return bytes;
+  }
+
+  void CountShared(BatchDimension& batch) const {
+    std::set<std::string_view> sharing, candidates;
+    for (const ShapeUse* use : uses_) {
+      if (use->dims.size() < 2) continue;
+      candidates.insert(use->op);
+      if (use->dims.front() == batch.size_) sharing.insert(use->op);
+    }
+    batch.shared_ops_ = sharing.size();
+    batch.candidate_ops_ = candidates.size();
+  }
+
+  std::vector<const ShapeUse*> uses_;
+  std::set<int64_t> variable_leading_;
+};
+
+std::optional<BatchDimension> BatchDimension::Find(
+    const std::vector<ShapeUse>& uses) {
+  return BatchSearch(uses).Run();
+}
+
+std::optional<size_t> BatchDimension::PositionIn(
+    std::string_view op, const std::vector<int64_t>& dims) const {
+  const auto varied = varied_position_.find(op);
+  if (varied != varied_position_.end()) {
+    const size_t position = varied->second;
+    if (position < dims.size() && dims[position] % size_ == 0) return position;
+  }
+  if (!dims.empty() && dims.front() == size_) return 0;
+  return std::nullopt;
+}
+
+std::string BatchDimension::Evidence() const {
+  if (varied_ops_ != 0) {
+    return absl::StrCat(varied_ops_, " ops were seen with ", size_,
+                        " and with ", other_size_,
+                        " in the same place of their shape.");
+  }
+  return absl::StrCat("The shapes of ", shared_ops_, " of ", candidate_ops_,
+                      " ops begin with ", size_, ", that of no variable does.");
+}
+
+}  // namespace oom_forensics

@@ -1,0 +1,109 @@
+#include "converter/forensics/batch_dimension.h"
+
+#include "gtest/gtest.h"
+
+namespace oom_forensics {
+namespace {
+
+ShapeUse Graph(std::string_view op, std::vector<int64_t> dims,
+               uint64_t bytes = 100) {
+  return {op, std::move(dims), bytes, false, true};
+}
+
+ShapeUse Eager(std::string_view op, std::vector<int64_t> dims,
+               uint64_t bytes = 100) {
+  return {op, std::move(dims), bytes, false, false};
+}
+
+ShapeUse Variable(std::vector<int64_t> dims) {
+  return {"AddV2", std::move(dims), 100, true, false};
+}
+
+TEST(BatchDimensionTest, TheLastSmallerBatchOfAnEpochShowsIt) {
+  const auto batch = BatchDimension::Find(
+      {Graph("m/conv/Relu", {24, 30, 30, 16}), Graph("m/dense/Relu", {24, 64}),
+       Graph("m/pool/MaxPool", {24, 15, 15, 16}),
+       Graph("m/pool/Scratch", {86400}),
+       Graph("m/conv/Relu", {16, 30, 30, 16}, 0),
+       Graph("m/dense/Relu", {16, 64}, 0),
+       Graph("m/pool/MaxPool", {16, 15, 15, 16}, 0),
+       Graph("m/pool/Scratch", {57600}, 0), Variable({24, 64})});
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->size(), 24);
+  EXPECT_EQ(batch->other_size(), 16);
+  EXPECT_EQ(batch->varied_ops(), 4u);
+  EXPECT_EQ(batch->PositionIn("m/conv/Relu", {24, 30, 30, 16}), 0u);
+  EXPECT_EQ(batch->PositionIn("m/pool/Scratch", {86400}), 0u);
+  EXPECT_EQ(batch->PositionIn("m/other", {64, 24}), std::nullopt);
+  EXPECT_EQ(batch->Evidence(),
+            "4 ops were seen with 24 and with 16 in the same place of their "
+            "shape.");
+}
+
+TEST(BatchDimensionTest, ABatchThatIsNotTheLeadingDimIsFoundWhereItVaries) {
+  const auto batch = BatchDimension::Find(
+      {Graph("lstm/a", {20, 24, 48}), Graph("lstm/a", {20, 16, 48}),
+       Graph("lstm/b", {24, 48}), Graph("lstm/b", {16, 48}),
+       Graph("lstm/c", {480, 48}), Graph("lstm/c", {320, 48}),
+       Graph("dense", {24, 1}), Graph("dense", {16, 1})});
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->size(), 24);
+  EXPECT_EQ(batch->PositionIn("lstm/a", {20, 24, 48}), 1u);
+  EXPECT_EQ(batch->PositionIn("lstm/c", {480, 48}), 0u);
+}
+
+TEST(BatchDimensionTest, TheSizeInUseNowIsTheBatch) {
+  const auto batch = BatchDimension::Find(
+      {Graph("a", {24, 2}, 0), Graph("b", {24, 3}, 0), Graph("c", {24, 4}, 0),
+       Graph("a", {16, 2}, 9), Graph("b", {16, 3}, 9), Graph("c", {16, 4}, 9)});
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->size(), 16);
+  EXPECT_EQ(batch->other_size(), 24);
+}
+
+TEST(BatchDimensionTest, ASharedLeadingDimThatNoVariableHas) {
+  const auto batch = BatchDimension::Find(
+      {Eager("Conv2D", {24, 30, 30, 16}), Eager("MatMul", {24, 64}),
+       Eager("Relu", {24, 30, 30, 16}), Eager("BiasAddGrad", {64, 3}, 10),
+       Variable({3, 3, 3, 16}), Variable({5408, 64})});
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->size(), 24);
+  EXPECT_EQ(batch->varied_ops(), 0u);
+  EXPECT_EQ(batch->PositionIn("MatMul", {24, 10}), 0u);
+  EXPECT_EQ(batch->PositionIn("MatMul", {48, 10}), std::nullopt);
+  EXPECT_EQ(batch->Evidence(),
+            "The shapes of 3 of 4 ops begin with 24, that of no variable "
+            "does.");
+}
+
+TEST(BatchDimensionTest, NoAnswerWhereAVariableHasTheSameLeadingDim) {
+  EXPECT_FALSE(BatchDimension::Find({Eager("A", {64, 2}), Eager("B", {64, 3}),
+                                     Eager("C", {64, 4}), Variable({64, 10})}));
+}
+
+TEST(BatchDimensionTest, NoAnswerWhereOpsDisagree) {
+  EXPECT_FALSE(BatchDimension::Find({Eager("A", {8, 2}), Eager("B", {8, 3}),
+                                     Eager("C", {8, 4}), Eager("D", {9, 2}),
+                                     Eager("E", {9, 3}), Eager("F", {9, 4})}));
+}
+
+TEST(BatchDimensionTest, NoAnswerFromOneShapeOnly) {
+  EXPECT_FALSE(
+      BatchDimension::Find({Eager("A", {2048, 2048}), Eager("B", {2048, 2048}),
+                            Eager("C", {2048, 2048})}));
+}
+
+TEST(BatchDimensionTest, NoAnswerWhereTheSharedDimHoldsFewOfTheBytes) {
+  EXPECT_FALSE(BatchDimension::Find(
+      {Eager("A", {8, 2}, 1), Eager("B", {8, 3}, 1), Eager("C", {8, 4}, 1),
+       Eager("D", {512, 512}, 1000)}));
+}
+
+TEST(BatchDimensionTest, NothingFromNothing) {
+  EXPECT_FALSE(BatchDimension::Find({}));
+  EXPECT_FALSE(BatchDimension::Find({Eager("A", {}), Eager("B", {1, 4}),
+                                     Eager("C", {-1, 4}), Eager("D", {0, 4})}));
+}
+
+}  // namespace
+}  // namespace oom_forensics

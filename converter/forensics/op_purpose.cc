@@ -1,0 +1,94 @@
+#include "converter/forensics/op_purpose.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+#include "converter/text/text.h"
+#include "converter/trace/op_name.h"
+
+namespace oom_forensics {
+namespace {
+
+// Names that Keras gives to its optimizers' scopes, in lower case.
+constexpr std::string_view kOptimizers[] = {
+    "adam",     "adamw", "adamax", "nadam", "sgd",  "rmsprop",  "adagrad",
+    "adadelta", "ftrl",  "lion",   "lamb",  "muon", "adafactor"};
+
+// Kernels that allocate their result as "temp" and then hand it on.
+constexpr std::string_view kReductions[] = {"Sum", "Mean", "Prod", "Max",
+                                            "Min", "All",  "Any",  "ArgMax"};
+
+bool IsOneOf(std::string_view text, const std::string_view* begin,
+             const std::string_view* end) {
+  return std::find(begin, end, text) != end;
+}
+
+bool IsOptimizerScope(std::string_view layer_path) {
+  const size_t slash = layer_path.find('/');
+  if (slash == std::string_view::npos) return false;
+  std::string scope(WithoutNumber(layer_path.substr(0, slash)));
+  std::transform(scope.begin(), scope.end(), scope.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return IsOneOf(scope, std::begin(kOptimizers), std::end(kOptimizers));
+}
+
+bool IsInputOp(std::string_view type) {
+  return EndsWith(type, "Dataset") || EndsWith(type, "DatasetV2") ||
+         EndsWith(type, "DatasetV3") || EndsWith(type, "DatasetV4") ||
+         StartsWith(type, "IteratorGetNext") || type == "MakeIterator" ||
+         EndsWith(type, "IteratorV3") || EndsWith(type, "IteratorV2") ||
+         type == "OptionalGetValue" || type == "OptionalFromValue" ||
+         type == "optional";
+}
+
+bool IsVariableOp(std::string_view type) {
+  return StartsWith(type, "VarHandleOp") ||
+         StartsWith(type, "ReadVariableOp") ||
+         StartsWith(type, "AssignVariableOp") || type == "VariableV2" ||
+         type == "VarIsInitializedOp" || type == "ResourceGather";
+}
+
+bool IsEagerGradientOp(std::string_view type) {
+  return EndsWith(type, "Grad") || EndsWith(type, "GradV2") ||
+         EndsWith(type, "GradV3") ||
+         type.find("Backprop") != std::string_view::npos;
+}
+
+// Scratch space is asked for as bytes; a "temp" that is no reduction's result
+// and no new buffer of a variable is the op's own, too.
+bool IsScratch(std::string_view type, const RequestKind& request) {
+  if (request.region_type != "temp") return false;
+  if (request.dtype == "uint8" && request.rank == 1) return true;
+  return !StartsWith(type, "Assign") && !StartsWith(type, "VarHandleOp") &&
+         !IsOneOf(type, std::begin(kReductions), std::end(kReductions));
+}
+
+}  // namespace
+
+OpPurpose PurposeOf(std::string_view op_name, const RequestKind& request) {
+  if (op_name.empty() || op_name == "(null)") return OpPurpose::kUnknown;
+  const std::string_view path = LayerPath(op_name);
+  const std::string_view type = OpTypeOf(path);
+  if (IsScratch(type, request)) return OpPurpose::kWorkspace;
+  if (IsInputOp(type)) return OpPurpose::kInput;
+  if (IsOptimizerScope(path)) {
+    if (path.find("/Initializer/") != std::string_view::npos) {
+      return OpPurpose::kOptimizerSlot;
+    }
+    return StartsWith(type, "AssignSubVariableOp")
+               ? OpPurpose::kVariableUpdate
+               : OpPurpose::kOptimizerUpdate;
+  }
+  if (path.find("/Initializer/") != std::string_view::npos ||
+      IsVariableOp(type)) {
+    return OpPurpose::kVariable;
+  }
+  if (IsGradientName(op_name)) return OpPurpose::kGradient;
+  if (request.eager) {
+    return IsEagerGradientOp(type) ? OpPurpose::kGradient : OpPurpose::kUnknown;
+  }
+  return ScopeOf(op_name).empty() ? OpPurpose::kUnknown : OpPurpose::kForward;
+}
+
+}  // namespace oom_forensics

@@ -1,0 +1,61 @@
+// The role of every allocation: what its op's name and its lifetime together
+// really show. Where they do not, it stays unknown.
+//
+//   VARIABLE    made, read or assigned as one; or made before the first update
+//               of an optimizer, of a shape that the optimizer updates, and
+//               never freed
+//   OPTIMIZER   a slot by its name; or written by an update and alive after its
+//               step; or zeros made like a variable beside a variable of the
+//               same shape
+//   GRADIENT    by its name
+//   ACTIVATION  the output of a forward op in a layer's scope, or of one whose
+//               gradient the trace has
+//   INPUT       by its name
+//   WORKSPACE   scratch space; or made by an update and gone within its step
+#ifndef OOM_FORENSICS_CONVERTER_FORENSICS_ROLES_H_
+#define OOM_FORENSICS_CONVERTER_FORENSICS_ROLES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "converter/forensics/op_purpose.h"
+#include "converter/replay/allocator_replay.h"
+#include "proto/datasets.pb.h"
+
+namespace oom_forensics {
+
+// Whether a site's ops ran eagerly or in a graph: as recorded, else by names
+// that only graphs have.
+Mode ModeOf(const HostTrace& host, const AllocationSite& site);
+
+class RoleClassifier {
+ public:
+  // Linear in the sites and the rows. `replay` must outlive the classifier.
+  explicit RoleClassifier(const AllocatorReplay& replay);
+
+  Role RoleOf(Row alloc) const;
+  // The role of a request that has no lifetime, because it failed.
+  Role RoleOfFailed(SiteId site) const;
+  // Whether the allocation lives on after the step that made it.
+  bool OutlivesItsStep(Row alloc) const;
+
+ private:
+  void ReadSites();
+  void FindUpdates();
+  Role RoleByLifetime(Row alloc) const;
+
+  const AllocatorReplay& replay_;
+  std::vector<OpPurpose> purpose_;
+  // Sites of forward ops outside any scope whose gradient the trace has.
+  std::vector<bool> has_gradient_;
+  // Shape of what optimizers update, to the first row of such an update.
+  absl::flat_hash_map<StringId, Row> first_update_;
+  // Shapes of variables that were not made as zeros.
+  absl::flat_hash_set<StringId> random_variables_;
+};
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CONVERTER_FORENSICS_ROLES_H_
