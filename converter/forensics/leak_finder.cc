@@ -1,0 +1,205 @@
+#include "converter/forensics/leak_finder.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace oom_forensics {
+namespace {
+
+// Part of the finished siblings that must have gone within a step.
+constexpr double kMinShortLivedShare = 0.9;
+// A survivor has lived so many times as many steps as any sibling did.
+constexpr int64_t kSurvivorFactor = 4;
+
+// What allocations of one op, shape and dtype did.
+struct SiteHistory {
+  std::vector<Row> live;
+  // Step index and live bytes after it, where they changed.
+  std::vector<std::pair<size_t, uint64_t>> changes;
+  uint64_t bytes = 0;
+  size_t finished = 0;
+  size_t short_lived = 0;
+  int64_t longest_steps = 0;
+};
+
+class LeakSearch {
+ public:
+  LeakSearch(const AllocatorReplay& replay, const StepIndex& steps,
+             Position position)
+      : replay_(replay), steps_(steps), position_(position) {}
+
+  std::vector<FoundLeak> Run() {
+    GroupSites();
+    ReadHistory();
+    std::vector<FoundLeak> leaks;
+    for (const SiteHistory& history : histories_) {
+      if (history.live.empty()) continue;
+      std::optional<FoundLeak> leak = Growth(history);
+      if (!leak.has_value()) leak = Survivors(history);
+      if (leak.has_value()) leaks.push_back(*std::move(leak));
+    }
+    std::sort(leaks.begin(), leaks.end(),
+              [](const FoundLeak& a, const FoundLeak& b) {
+                return std::make_tuple(b.live_bytes, a.rows.front()) <
+                       std::make_tuple(a.live_bytes, b.rows.front());
+              });
+    return leaks;
+  }
+
+ private:
+  void GroupSites() {
+    const SiteTable& sites = replay_.host().sites;
+    absl::flat_hash_map<std::tuple<StringId, StringId, int32_t>, size_t> groups;
+    group_of_.resize(sites.size());
+    for (SiteId id = 0; id < sites.size(); ++id) {
+      const AllocationSite& site = sites.Get(id);
+      group_of_[id] =
+          groups
+              .try_emplace(std::make_tuple(site.op, site.shape, site.dtype),
+                           groups.size())
+              .first->second;
+    }
+    histories_.resize(groups.size());
+  }
+
+  SiteHistory& HistoryOf(Row alloc) {
+    return histories_[group_of_[replay_.trace().site[alloc]]];
+  }
+
+  void ReadHistory() {
+    const AllocatorTrace& trace = replay_.trace();
+    std::vector<size_t> touched;
+    std::vector<bool> is_touched(histories_.size());
+    size_t step = 0;
+    const auto end_steps_before = [&](Position position) {
+      for (;
+           step < steps_.spans().size() && steps_.spans()[step].end <= position;
+           ++step) {
+        for (const size_t group : touched) {
+          histories_[group].changes.emplace_back(step, histories_[group].bytes);
+          is_touched[group] = false;
+        }
+        touched.clear();
+      }
+    };
+    const auto touch = [&](Row alloc) {
+      const size_t group = group_of_[trace.site[alloc]];
+      if (!is_touched[group]) touched.push_back(group);
+      is_touched[group] = true;
+    };
+    for (Row row = 0; row < position_; ++row) {
+      end_steps_before(row);
+      if (trace.kind_of[row] == RowKind::kAlloc) {
+        SiteHistory& history = HistoryOf(row);
+        history.bytes += replay_.BytesOf(row);
+        if (replay_.IsLiveAt(row, position_)) history.live.push_back(row);
+        touch(row);
+      } else if (trace.kind_of[row] == RowKind::kFree &&
+                 replay_.PartnerOf(row) != kNoRow) {
+        Finish(replay_.PartnerOf(row), row);
+        touch(replay_.PartnerOf(row));
+      }
+    }
+    end_steps_before(position_);
+  }
+
+  void Finish(Row alloc, Row free) {
+    SiteHistory& history = HistoryOf(alloc);
+    history.bytes -= replay_.BytesOf(alloc);
+    const int64_t lived = steps_.IndexOf(free) - steps_.IndexOf(alloc);
+    ++history.finished;
+    if (lived <= 1) ++history.short_lived;
+    history.longest_steps = std::max(history.longest_steps, lived);
+  }
+
+  std::vector<uint64_t> BytesByStep(const SiteHistory& history) const {
+    std::vector<uint64_t> series(steps_.spans().size());
+    uint64_t bytes = 0;
+    size_t change = 0;
+    for (size_t step = 0; step < series.size(); ++step) {
+      if (change < history.changes.size() &&
+          history.changes[change].first == step) {
+        bytes = history.changes[change++].second;
+      }
+      series[step] = bytes;
+    }
+    return series;
+  }
+
+  FoundLeak Describe(FoundLeak::Kind kind, std::vector<Row> rows,
+                     const SiteHistory& history) const {
+    FoundLeak leak;
+    leak.kind = kind;
+    leak.rows = std::move(rows);
+    for (const Row row : leak.rows) leak.live_bytes += replay_.BytesOf(row);
+    leak.bytes_by_step = BytesByStep(history);
+    return leak;
+  }
+
+  std::optional<FoundLeak> Growth(const SiteHistory& history) const {
+    std::vector<Row> rows;
+    size_t birth_steps = 0;
+    int64_t last_step = -1;
+    for (const Row row : history.live) {
+      const int64_t step = steps_.IndexOf(row);
+      if (step < 0) continue;
+      rows.push_back(row);
+      if (step != last_step) ++birth_steps;
+      last_step = step;
+    }
+    if (birth_steps < kMinLeakSteps) return std::nullopt;
+    FoundLeak leak = Describe(FoundLeak::Kind::kGrowth, rows, history);
+    std::vector<double> x, y;
+    for (size_t i = 0; i < leak.bytes_by_step.size(); ++i) {
+      x.push_back(static_cast<double>(i));
+      y.push_back(static_cast<double>(leak.bytes_by_step[i]));
+    }
+    const std::optional<Trend> trend = FitTrend(x, y);
+    if (!trend.has_value() || trend->slope_low <= 0) return std::nullopt;
+    const auto middle = static_cast<std::ptrdiff_t>(x.size() / 2);
+    const std::optional<Trend> later =
+        FitTrend({x.begin() + middle, x.end()}, {y.begin() + middle, y.end()});
+    if (later.has_value() && later->slope_low <= 0) return std::nullopt;
+    leak.trend = *trend;
+    return leak;
+  }
+
+  std::optional<FoundLeak> Survivors(const SiteHistory& history) const {
+    if (history.finished < kMinSiblings ||
+        static_cast<double>(history.short_lived) <
+            kMinShortLivedShare * static_cast<double>(history.finished)) {
+      return std::nullopt;
+    }
+    const int64_t now = static_cast<int64_t>(steps_.spans().size());
+    const int64_t longest = std::max<int64_t>(1, history.longest_steps);
+    std::vector<Row> rows;
+    for (const Row row : history.live) {
+      const int64_t born = steps_.IndexOf(row);
+      if (born >= 0 && now - born > kSurvivorFactor * longest) {
+        rows.push_back(row);
+      }
+    }
+    if (rows.empty()) return std::nullopt;
+    return Describe(FoundLeak::Kind::kSurvivor, std::move(rows), history);
+  }
+
+  const AllocatorReplay& replay_;
+  const StepIndex& steps_;
+  const Position position_;
+  std::vector<size_t> group_of_;
+  std::vector<SiteHistory> histories_;
+};
+
+}  // namespace
+
+std::vector<FoundLeak> FindLeaks(const AllocatorReplay& replay,
+                                 const StepIndex& steps, Position position) {
+  if (steps.spans().empty()) return {};
+  return LeakSearch(replay, steps, position).Run();
+}
+
+}  // namespace oom_forensics

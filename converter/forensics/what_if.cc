@@ -1,0 +1,226 @@
+#include "converter/forensics/what_if.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "converter/text/text.h"
+
+namespace oom_forensics {
+namespace {
+
+// A pool whose only region is at least this part of its limit does not grow.
+constexpr double kWholePoolShare = 0.99;
+
+BfcSettings SettingsOf(const AllocatorReplay& replay, Position position) {
+  const AllocatorTrace& trace = replay.trace();
+  const Usage usage = replay.usage().At(position);
+  BfcSettings settings;
+  // Without a known limit, the pool is taken for full as it stands.
+  settings.limit_bytes =
+      trace.limit_bytes != 0 ? trace.limit_bytes : usage.reserved_bytes;
+  const std::vector<MappedRegion> regions = replay.RegionsAt(position);
+  settings.allow_growth =
+      regions.size() != 1 ||
+      static_cast<double>(regions.front().size_bytes) <
+          kWholePoolShare * static_cast<double>(settings.limit_bytes);
+  settings.garbage_collection = StartsWith(trace.name, "GPU");
+  return settings;
+}
+
+// One replay of the rows through a model.
+class Trial {
+ public:
+  Trial(const AllocatorReplay& replay, Row failure, BfcSettings settings,
+        const Scenario& scenario)
+      : replay_(replay),
+        failure_(failure),
+        settings_(std::move(settings)),
+        scenario_(scenario) {
+    if (scenario_.limit_bytes.has_value()) {
+      settings_.limit_bytes = *scenario_.limit_bytes;
+    }
+    if (scenario_.one_region) {
+      settings_.allow_growth = false;
+    } else {
+      PlaceRegionsAsRecorded();
+    }
+  }
+
+  Outcome Run(Row from) {
+    Start(from);
+    for (Row row = from; row < failure_ && !outcome_.failed_before; ++row) {
+      Apply(row);
+    }
+    if (!outcome_.failed_before) {
+      outcome_.placed = model_->Allocate(RequestedBytes(failure_)).has_value();
+    }
+    outcome_.in_use_bytes = model_->in_use_bytes();
+    outcome_.free_bytes = model_->free_bytes();
+    outcome_.largest_free_bytes = model_->largest_free_bytes();
+    return outcome_;
+  }
+
+ private:
+  uint64_t RequestedBytes(Row row) const {
+    if (scenario_.requested_bytes) return scenario_.requested_bytes(row);
+    return replay_.SiteOf(row).requested_bytes;
+  }
+  bool IsLeftOut(Row row) const {
+    return scenario_.is_left_out && scenario_.is_left_out(row);
+  }
+
+  // A region of a size that was recorded lies where it was.
+  void PlaceRegionsAsRecorded() {
+    uint64_t end = 0;
+    for (const RegionChange& change : replay_.region_changes()) {
+      end = std::max(end, change.address + change.size_bytes);
+      if (!change.added || change.row >= failure_) continue;
+      recorded_.emplace(change.size_bytes, change.address);
+    }
+    constexpr uint64_t kGapBytes = uint64_t{1} << 20;
+    settings_.place_region =
+        [this, next = end + kGapBytes](uint64_t size_bytes) mutable {
+          const auto known = recorded_.find(size_bytes);
+          if (known != recorded_.end()) {
+            const uint64_t address = known->second;
+            recorded_.erase(known);
+            return address;
+          }
+          const uint64_t address = next;
+          next += size_bytes + kGapBytes;
+          return address;
+        };
+  }
+
+  void Start(Row from) {
+    if (scenario_.one_region) {
+      model_ = std::make_unique<BfcModel>(settings_);
+      std::vector<Row> live = replay_.LiveAt(from);
+      std::sort(live.begin(), live.end(), [this](Row a, Row b) {
+        return replay_.BornPs(a) < replay_.BornPs(b);
+      });
+      for (const Row row : live) Allocate(row);
+      return;
+    }
+    Layout layout = LayoutAt(replay_, from);
+    for (RegionLayout& region : layout) {
+      recorded_.erase(region.size_bytes);
+      region.blocks = Changed(region.blocks);
+    }
+    model_ = std::make_unique<BfcModel>(settings_, layout);
+  }
+
+  // The blocks as the scenario has them: left out ones free, smaller ones with
+  // a hole behind.
+  std::vector<Block> Changed(const std::vector<Block>& blocks) {
+    std::vector<Block> changed;
+    for (const Block& block : blocks) {
+      if (block.free()) {
+        changed.push_back(block);
+        continue;
+      }
+      const Row row = static_cast<Row>(block.holder);
+      if (IsLeftOut(row)) {
+        changed.push_back({block.address, block.size_bytes, Block::kFree, 0});
+        continue;
+      }
+      address_[row] = block.address;
+      const uint64_t bytes =
+          scenario_.requested_bytes
+              ? std::min(block.size_bytes,
+                         std::max(BfcModel::kGranularityBytes,
+                                  BfcModel::RoundUp(RequestedBytes(row))))
+              : block.size_bytes;
+      changed.push_back({block.address, bytes, block.holder, block.age_ns});
+      if (bytes < block.size_bytes) {
+        changed.push_back(
+            {block.address + bytes, block.size_bytes - bytes, Block::kFree, 0});
+      }
+    }
+    return changed;
+  }
+
+  void Apply(Row row) {
+    switch (replay_.trace().kind_of[row]) {
+      case RowKind::kAlloc:
+        Allocate(row);
+        break;
+      case RowKind::kFree: {
+        const auto live = address_.find(replay_.PartnerOf(row));
+        if (live == address_.end()) break;
+        model_->Free(live->second);
+        address_.erase(live);
+        break;
+      }
+      case RowKind::kFailed:
+      case RowKind::kRegionAdd:
+      case RowKind::kRegionRemove:
+        break;
+    }
+  }
+
+  void Allocate(Row row) {
+    if (IsLeftOut(row)) return;
+    ++outcome_.requests;
+    const std::optional<uint64_t> address =
+        model_->Allocate(RequestedBytes(row));
+    if (!address.has_value()) {
+      outcome_.failed_before = true;
+      return;
+    }
+    if (*address != replay_.trace().address[row]) ++outcome_.moved;
+    address_[row] = *address;
+  }
+
+  const AllocatorReplay& replay_;
+  const Row failure_;
+  BfcSettings settings_;
+  const Scenario& scenario_;
+  std::unique_ptr<BfcModel> model_;
+  // Where the live allocations lie in the model.
+  absl::flat_hash_map<Row, uint64_t> address_;
+  std::multimap<uint64_t, uint64_t> recorded_;
+  Outcome outcome_;
+};
+
+}  // namespace
+
+Layout LayoutAt(const AllocatorReplay& replay, Position position) {
+  const ChunkMap map = replay.MapAt(position);
+  const int64_t now_ps = replay.TimePsOf(position);
+  Layout layout;
+  for (const MappedRegion& region : map.regions) {
+    layout.push_back({region.address, region.size_bytes, {}});
+  }
+  for (const MappedChunk& chunk : map.chunks) {
+    Block block{chunk.address, chunk.size_bytes, Block::kFree, 0};
+    if (!chunk.is_free()) {
+      block.holder = chunk.row;
+      block.age_ns = static_cast<uint64_t>(std::max<int64_t>(
+                         0, now_ps - replay.BornPs(chunk.row))) /
+                     1000;
+    }
+    layout[chunk.region].blocks.push_back(block);
+  }
+  return layout;
+}
+
+WhatIf::WhatIf(const AllocatorReplay& replay, Row failure)
+    : replay_(replay),
+      failure_(failure),
+      from_(std::max(replay.trace().baseline_rows,
+                     failure > kMaxWhatIfRows ? failure - kMaxWhatIfRows : 0)),
+      settings_(SettingsOf(replay, failure)) {
+  const Outcome recorded = Try({});
+  faithful_ = !recorded.placed && !recorded.failed_before;
+}
+
+Outcome WhatIf::Try(const Scenario& scenario) const {
+  return Trial(replay_, failure_, settings_, scenario).Run(from_);
+}
+
+}  // namespace oom_forensics

@@ -1,0 +1,78 @@
+// Replays the requests of a real trace through a model of TensorFlow's
+// allocator under other conditions: would the request that failed have been
+// placed, had something been different?
+//
+// The replay begins with the exact layout of an earlier moment, so what was
+// fragmented then is so in the model. It covers at most kMaxWhatIfRows rows;
+// what lay in memory when it begins is changed where it lies (a smaller tensor
+// leaves a hole behind it).
+#ifndef OOM_FORENSICS_CONVERTER_FORENSICS_WHAT_IF_H_
+#define OOM_FORENSICS_CONVERTER_FORENSICS_WHAT_IF_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "converter/forensics/bfc_model.h"
+#include "converter/forensics/layout.h"
+#include "converter/replay/allocator_replay.h"
+
+namespace oom_forensics {
+
+inline constexpr Row kMaxWhatIfRows = 100000;
+
+// What is different. Unset: as recorded.
+struct Scenario {
+  // Bytes that an allocation, or the failed request, asks for.
+  std::function<uint64_t(Row)> requested_bytes;
+  // True: the allocation is never made (or was released before).
+  std::function<bool(Row)> is_left_out;
+  std::optional<uint64_t> limit_bytes;
+  // One region of the limit's size in place of growth.
+  bool one_region = false;
+};
+
+struct Outcome {
+  // The request found a place, and so did all before it.
+  bool placed = false;
+  // An earlier request found none; the replay ended there.
+  bool failed_before = false;
+  uint64_t in_use_bytes = 0;
+  uint64_t free_bytes = 0;
+  uint64_t largest_free_bytes = 0;
+  // Requests that were replayed, and how many of them found a place that is not
+  // the recorded one.
+  uint64_t requests = 0;
+  uint64_t moved = 0;
+};
+
+// The layout of an allocator with the kAlloc row as holder and ages at that
+// position.
+Layout LayoutAt(const AllocatorReplay& replay, Position position);
+
+class WhatIf {
+ public:
+  // `failure` is a kFailed row. `replay` must outlive it.
+  WhatIf(const AllocatorReplay& replay, Row failure);
+
+  // The allocator's settings as the trace shows them.
+  const BfcSettings& settings() const { return settings_; }
+  // Whether the model, run as recorded, fails as the allocator did. Where it
+  // does not, no outcome proves anything.
+  bool IsFaithful() const { return faithful_; }
+  // First row that is replayed.
+  Row from() const { return from_; }
+
+  Outcome Try(const Scenario& scenario) const;
+
+ private:
+  const AllocatorReplay& replay_;
+  const Row failure_;
+  Row from_ = 0;
+  BfcSettings settings_;
+  bool faithful_ = false;
+};
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CONVERTER_FORENSICS_WHAT_IF_H_
