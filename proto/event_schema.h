@@ -263,6 +263,18 @@ inline constexpr std::string_view kReleaseThresholdBytes =
 inline constexpr std::string_view kFreeBytes = "free_bytes";
 inline constexpr std::string_view kTotalBytes = "total_bytes";
 inline constexpr std::string_view kProcessBytes = "process_bytes";
+// Why a device_sample was taken: "session start", "region growth", ...
+inline constexpr std::string_view kSampleReason = "sample_reason";  // ref
+// 1: the operation is ordered by a stream (cudaMallocAsync); else absent.
+inline constexpr std::string_view kAsync = "async";  // uint64
+// Size of the memory pool that `kPool` names, after the operation.
+inline constexpr std::string_view kPoolBytes = "pool_bytes";  // uint64
+// More facts of a device plane. kDroppedEvents: the collector's log was full.
+inline constexpr std::string_view kCuptiVersion = "cupti_version";  // uint64
+// Records of any kind that CUPTI had no buffer for.
+inline constexpr std::string_view kDroppedByCupti = "dropped_by_cupti";
+// Records that are not understood, and were left out.
+inline constexpr std::string_view kUnreadableRecords = "unreadable_records";
 
 }  // namespace oom_forensics::schema
 
