@@ -12,8 +12,11 @@ class Animal {
   virtual int Eyes() { return 2; }
 };
 
+// Overrides Legs(), so that no compiler takes Animal's for the only one there
+// is.
 class Bird : public Animal {
  public:
+  int Legs(int extra) override { return 2 + extra; }
   int Eyes() override { return 2; }
 };
 
@@ -28,10 +31,7 @@ int HookedLegs(Animal* self, int extra) {
 }
 
 // Calls that the compiler cannot see through.
-[[gnu::noinline]] int CallLegs(Animal* animal) {
-  asm volatile("" : "+r"(animal));
-  return animal->Legs(1);
-}
+[[gnu::noinline]] int CallLegs(Animal* animal) { return animal->Legs(1); }
 
 TEST(FindSlotTest, FindsAFunctionByItsAddress) {
   Animal animal;
@@ -76,7 +76,7 @@ TEST(VTablePatchTest, LeavesOtherClassesAlone) {
   const auto patch =
       VTablePatch::Install(vtable, 2, reinterpret_cast<void*>(&HookedLegs));
   ASSERT_TRUE(patch.has_value());
-  EXPECT_EQ(CallLegs(bird.get()), 5);
+  EXPECT_EQ(CallLegs(bird.get()), 3);
 }
 
 TEST(VTablePatchTest, DoesNotUndoWhatSomeoneElsePutThereLater) {
