@@ -10,7 +10,7 @@
 
 #include "collector/diagnostics.h"
 #include "collector/json_writer.h"
-#include "collector/region_visitors.h"
+#include "collector/region_hooks.h"
 #include "collector/thread_state.h"
 #include "collector/trace_writer.h"
 #include "collector/version.h"
@@ -92,7 +92,7 @@ void Collector::Hook() {
     KeepWholeOverFork(&recorder_);
     hooks_ = InstallBfcHooks(*library, &recorder_);
     if (hooks_.allocators_hooked) {
-      hooks_.hooks += '\n' + InstallRegionVisitors(*library, &recorder_);
+      hooks_.hooks += '\n' + InstallRegionHooks(*library, &recorder_);
     }
   }
   const std::string version = tensorflow_version_.empty()

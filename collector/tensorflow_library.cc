@@ -1,7 +1,10 @@
 #include "collector/tensorflow_library.h"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <link.h>
+
+#include <typeinfo>
 
 namespace oom_forensics::collector {
 
@@ -43,6 +46,18 @@ VTable TensorFlowLibrary::FindVTable(const std::string& mangled_class) const {
   const size_t words = symbol->st_size / sizeof(void*);
   if (words < 3 || table[0] != nullptr || table[1] != type_info) return {};
   return VTable{table + 2, words - 2};
+}
+
+bool TensorFlowLibrary::DerivesDirectlyFrom(
+    const VTable& vtable, const std::string& mangled_base) const {
+  const auto* type_info = static_cast<const std::type_info*>(vtable.slots[-1]);
+  const auto* base_info = static_cast<const std::type_info*>(
+      Symbol(("_ZTI" + mangled_base).c_str()));
+  // The type info of a class with one base says so by its own class.
+  const auto* derived =
+      dynamic_cast<const abi::__si_class_type_info*>(type_info);
+  return derived != nullptr && base_info != nullptr &&
+         derived->__base_type == base_info;
 }
 
 std::string TensorFlowLibrary::Version() const {
