@@ -49,9 +49,7 @@ class BuildPy(build_py):
         shutil.rmtree(self.build_lib, ignore_errors=True)
         super().run()
 
-    def find_package_modules(
-        self, package: str, package_dir: str
-    ) -> list[tuple[str, str, str]]:
+    def find_package_modules(self, package: str, package_dir: str) -> list[tuple[str, str, str]]:
         """Lists the modules of a package that a user needs."""
         modules = super().find_package_modules(package, package_dir)  # type: ignore[no-untyped-call]
         return [m for m in modules if not m[1].endswith("_test") and m[1] != "conftest"]

@@ -68,9 +68,7 @@ def examine() -> list[Finding]:
 def _package() -> Finding:
     folder = Path(__file__).resolve().parent
     python = platform.python_version()
-    return Finding(
-        "ok", "package", f"oom-forensics {__version__}, Python {python}, {folder}."
-    )
+    return Finding("ok", "package", f"oom-forensics {__version__}, Python {python}, {folder}.")
 
 
 def _converter() -> Finding:
@@ -168,9 +166,7 @@ def _collector_absent(site_packages: Path) -> Finding:
     return Finding("problem", "collector", sentence)
 
 
-def environment_findings(
-    environment: Mapping[str, str], facts: Mapping[str, Any]
-) -> list[Finding]:
+def environment_findings(environment: Mapping[str, str], facts: Mapping[str, Any]) -> list[Finding]:
     """Judges what decides which allocator TensorFlow uses."""
     findings = []
     gpus = facts["gpus"]

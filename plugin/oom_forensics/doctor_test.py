@@ -101,8 +101,6 @@ def test_an_unrecognised_tensorflow_is_a_problem_with_its_reason(
 
 def test_the_drivers_allocator_is_noted(facts: dict[str, Any]) -> None:
     facts["gpus"] = ["/physical_device:GPU:0"]
-    (_, allocator) = environment_findings(
-        {"TF_GPU_ALLOCATOR": "cuda_malloc_async"}, facts
-    )
+    (_, allocator) = environment_findings({"TF_GPU_ALLOCATOR": "cuda_malloc_async"}, facts)
     assert allocator.severity == "note"
     assert "cuda_malloc_async" in allocator.sentence

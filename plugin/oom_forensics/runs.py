@@ -67,9 +67,7 @@ def scan(logdirs: dict[str, str]) -> list[Run]:
     for logdir, prefix in logdirs.items():
         for profile_folder in _profile_folders(logdir):
             inside = os.path.relpath(profile_folder.parent.parent, logdir)
-            tensorboard_run = "/".join(
-                p for p in (prefix, inside) if p not in ("", ".")
-            )
+            tensorboard_run = "/".join(p for p in (prefix, inside) if p not in ("", "."))
             for run in _runs_of(profile_folder, tensorboard_run):
                 runs.setdefault(run.name, run)
     return sorted(runs.values(), key=lambda run: (-run.modified_ns, run.name))

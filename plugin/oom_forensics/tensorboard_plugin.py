@@ -65,9 +65,7 @@ def _route(
 
     def decorate(handler: Callable[[Any, wrappers.Request], wrappers.Response]) -> Any:
         @wraps(handler)
-        def application(
-            self: Any, environ: dict[str, Any], start_response: Any
-        ) -> Iterable[bytes]:
+        def application(self: Any, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
             request = wrappers.Request(environ)
             try:
                 if request.method not in methods:
@@ -88,9 +86,7 @@ def _route(
 
 
 def _error(request: wrappers.Request, status: int, sentence: str) -> wrappers.Response:
-    return http_util.Respond(
-        request, {"error": sentence}, "application/json", code=status
-    )
+    return http_util.Respond(request, {"error": sentence}, "application/json", code=status)
 
 
 class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
@@ -125,9 +121,7 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
     def frontend_metadata(self) -> Any:
         """Returns how TensorBoard shows the tab."""
-        return base_plugin.FrontendMetadata(
-            es_module_path="/index.js", tab_name="OOM Forensics"
-        )
+        return base_plugin.FrontendMetadata(es_module_path="/index.js", tab_name="OOM Forensics")
 
     @_route("GET", "HEAD")
     def _serve_runs(self, request: wrappers.Request) -> wrappers.Response:
@@ -176,9 +170,7 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         name = request.path.rpartition("/plugin/oom_forensics/")[2]
         # Looked up in the list of what is there, so that no path can lead out.
         files = {
-            str(file.relative_to(_STATIC)): file
-            for file in _STATIC.rglob("*")
-            if file.is_file()
+            str(file.relative_to(_STATIC)): file for file in _STATIC.rglob("*") if file.is_file()
         }
         file = files.get(name.removeprefix("static/"))
         if file is None:
@@ -220,9 +212,7 @@ def _query_of(request: wrappers.Request) -> dict[str, Any]:
     return query
 
 
-def _respond_data(
-    request: wrappers.Request, body: bytes, form: str
-) -> wrappers.Response:
+def _respond_data(request: wrappers.Request, body: bytes, form: str) -> wrappers.Response:
     headers = []
     if form == "csv":
         headers.append(("Content-Disposition", 'attachment; filename="dataset.csv"'))

@@ -31,9 +31,7 @@ class Tab:
     """A TensorBoard that serves a logdir, and a client of our routes in it."""
 
     def __init__(self, logdir: Path) -> None:
-        server = program.TensorBoard(
-            plugins=[core_plugin.CorePluginLoader(), OomForensicsLoader()]
-        )
+        server = program.TensorBoard(plugins=[core_plugin.CorePluginLoader(), OomForensicsLoader()])
         server.configure(
             argv=["tensorboard", f"--logdir={logdir}", "--port=0", "--load_fast=false"]
         )
@@ -104,9 +102,7 @@ def test_only_a_listed_run_can_be_asked_about(tab: Tab, name: str) -> None:
         {"run": "train/first run", "query": "{}", "format": "exe"},
     ],
 )
-def test_a_wrong_question_gets_one_sentence(
-    tab: Tab, arguments: dict[str, str]
-) -> None:
+def test_a_wrong_question_gets_one_sentence(tab: Tab, arguments: dict[str, str]) -> None:
     answer = tab.get("data", **arguments)
     assert answer.status == 400
     assert answer.json()["error"].count(".") <= 1

@@ -29,9 +29,7 @@ class Recording:
     memory_dump: bfc_memory_map_pb2.MemoryDump
 
 
-@pytest.fixture(
-    scope="module", params=["eager_fragmentation", "keras_fit", "several_threads"]
-)
+@pytest.fixture(scope="module", params=["eager_fragmentation", "keras_fit", "several_threads"])
 def recording(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, run_python: Any
 ) -> Recording:
@@ -50,6 +48,7 @@ def recording(
 
 def the_map(recording: Recording, dataset: Any) -> dict[str, Any]:
     maps = dataset(recording.trace, "fragmentation", "--at=oom:0")["maps"]
+    found: dict[str, Any]
     (found,) = [each for each in maps if each["allocator"].startswith(BFC)]
     return found
 

@@ -17,9 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OURS = ("oom_forensics", "tensorflow-plugins")
 
 
-def pip_wheel(
-    source: Path, output: Path, path: str
-) -> subprocess.CompletedProcess[str]:
+def pip_wheel(source: Path, output: Path, path: str) -> subprocess.CompletedProcess[str]:
     command = [
         sys.executable,
         "-m",
@@ -65,9 +63,7 @@ def clean_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(program: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [program, *arguments], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -141,8 +137,6 @@ def test_without_bazel_the_build_says_what_to_do(tmp_path: Path) -> None:
     ).splitlines():
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, source / name)
-    failed = pip_wheel(
-        source, tmp_path / "wheels", path=str(Path(sys.executable).parent)
-    )
+    failed = pip_wheel(source, tmp_path / "wheels", path=str(Path(sys.executable).parent))
     assert failed.returncode != 0
     assert f"run {source}/tools/setup once" in failed.stderr + failed.stdout

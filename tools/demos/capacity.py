@@ -49,9 +49,7 @@ def main() -> int:
     """Runs the job."""
     parser = job.arguments_parser(__doc__, memory_limit_mib=256)
     parser.add_argument("--examples", type=int, default=512)
-    parser.add_argument(
-        "--batch-size", type=int, default=512, help="remedy: a smaller one"
-    )
+    parser.add_argument("--batch-size", type=int, default=512, help="remedy: a smaller one")
     arguments = parser.parse_args()
     return job.run(arguments, lambda: train(arguments))
 

@@ -33,9 +33,7 @@ def train(arguments: argparse.Namespace) -> None:
         ]
     )
     optimizer = tf.keras.optimizers.Adam()
-    loss_of = tf.keras.losses.SparseCategoricalCrossentropy(
-        from_logits=True, reduction="none"
-    )
+    loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
 
     def load_batch(size: int) -> tuple[Any, Any, Any]:
         images = tf.random.normal([size, IMAGE_PIXELS, IMAGE_PIXELS, 3])
@@ -49,9 +47,7 @@ def train(arguments: argparse.Namespace) -> None:
             losses = loss_of(labels, model(images, training=True))
             loss = tf.reduce_mean(losses * tf.reduce_mean(weights, axis=[1, 2]))
         gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(
-            zip(gradients, model.trainable_variables, strict=True)
-        )
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
         return loss
 
     step = 0

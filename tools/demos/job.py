@@ -11,9 +11,7 @@ from pathlib import Path
 EXIT_OUT_OF_MEMORY = 3
 
 
-def arguments_parser(
-    description: str | None, memory_limit_mib: int
-) -> argparse.ArgumentParser:
+def arguments_parser(description: str | None, memory_limit_mib: int) -> argparse.ArgumentParser:
     """Returns a parser with the options that every job has."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter

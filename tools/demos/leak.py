@@ -39,9 +39,7 @@ def train(arguments: argparse.Namespace) -> None:
             hidden = hidden_layers(features, training=True)
             loss = loss_of(labels, head(hidden))
         variables = hidden_layers.trainable_variables + head.trainable_variables
-        optimizer.apply_gradients(
-            zip(tape.gradient(loss, variables), variables, strict=True)
-        )
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
         return loss, hidden
 
     history = []

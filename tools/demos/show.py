@@ -173,9 +173,7 @@ def main() -> int:
         help="check that the tab's routes answer, then end",
     )
     parser.add_argument("--port", type=int, help="of TensorBoard (default: 6006)")
-    parser.add_argument(
-        "--logdir", type=Path, help="where the trace goes (default: below .cache)"
-    )
+    parser.add_argument("--logdir", type=Path, help="where the trace goes (default: below .cache)")
     try:
         show(parser.parse_args())
     except DemoError as error:

@@ -30,11 +30,12 @@ std::string DriveSession(const collector::TensorFlowLibrary& library) {
   const auto get_interface =
       library.FunctionOf<void* (*)()>("_ZN3xla8profiler17GetCuptiInterfaceEv");
   const auto register_callbacks =
-      library.FunctionOf<CUptiResult (*)(void*, CUpti_BuffersCallbackRequestFunc,
-                                         CUpti_BuffersCallbackCompleteFunc)>(
-          (std::string(kManager) +
-           "25ActivityRegisterCallbacksEPFvPPhPmS4_EPFvP8CUctx_stjS2_mmE")
-              .c_str());
+      library
+          .FunctionOf<CUptiResult (*)(void*, CUpti_BuffersCallbackRequestFunc,
+                                      CUpti_BuffersCallbackCompleteFunc)>(
+              (std::string(kManager) +
+               "25ActivityRegisterCallbacksEPFvPPhPmS4_EPFvP8CUctx_stjS2_mmE")
+                  .c_str());
   const auto enable =
       library.FunctionOf<CUptiResult (*)(void*, CUpti_ActivityKind)>(
           (std::string(kManager) + "14ActivityEnableE18CUpti_ActivityKind")
