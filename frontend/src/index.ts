@@ -4,17 +4,26 @@ import { App } from './app/App';
 import { listenForReload } from './app/reload';
 import { Client } from './data/client';
 import { HttpSource } from './data/httpSource';
+import { type OfflineData, OfflineSource } from './data/offlineSource';
+import type { Source } from './data/source';
 import { startSession } from './store/session';
 import { followTheme } from './store/theme';
 
+/** The element that holds the data of a page without a server; docs/offline-page.md. */
+const OFFLINE_DATA = 'oom-forensics-data';
+
 /** Draws the tab into the document that TensorBoard has made for it. */
 export async function render(): Promise<void> {
+  await loadStyles(new URL('./index.css', import.meta.url));
+  listenForReload();
+  start(new HttpSource(new URL('./', document.baseURI)));
+}
+
+function start(source: Source): void {
   document.documentElement.lang = 'en';
   document.title = 'OOM Forensics';
-  await loadStyles(new URL('./index.css', import.meta.url));
   followTheme();
-  listenForReload();
-  startSession(new Client(new HttpSource(new URL('./', document.baseURI))));
+  startSession(new Client(source));
   const root = document.createElement('div');
   document.body.append(root);
   renderInto(h(App, null), root);
@@ -31,3 +40,6 @@ function loadStyles(url: URL): Promise<void> {
     document.head.append(link);
   });
 }
+
+const offlineData = document.getElementById(OFFLINE_DATA)?.textContent;
+if (offlineData) start(new OfflineSource(JSON.parse(offlineData) as OfflineData));

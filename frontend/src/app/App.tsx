@@ -1,5 +1,15 @@
 import { useEffect } from 'preact/hooks';
-import { currentRun, info, loadInfo, loadRuns, reloads, runs, target } from '../store/session';
+import {
+  currentRun,
+  info,
+  loadInfo,
+  loadOoms,
+  loadRuns,
+  reloads,
+  runs,
+  target,
+  targetName,
+} from '../store/session';
 import type { Target } from '../store/target';
 import { Empty, Failed, Waiting } from '../ui/Notices';
 import { Story } from '../views/story/Story';
@@ -61,6 +71,15 @@ function RunContent({ run }: { readonly run: string }) {
 }
 
 function Views({ target }: { readonly target: Target }) {
+  const name = targetName(target);
+  const reload = reloads.value;
+  // The name stands for the target; a reload asks again.
+  useEffect(() => {
+    const controller = new AbortController();
+    void loadOoms(target, controller.signal);
+    return () => controller.abort();
+  }, [name, reload]);
+
   return (
     <>
       <Story target={target} />

@@ -1,14 +1,15 @@
 /** The one store: which data there are, and what of them is selected. */
+import { create } from '@bufbuild/protobuf';
 import { computed, signal } from '@preact/signals';
 import type { Client } from '../data/client';
 import { questionOf } from '../data/client';
-import { INFO } from '../data/query';
+import { INFO, OOM_WINDOW } from '../data/query';
 import { DatasetError, type Run } from '../data/source';
-import type { Info } from '../generated/datasets_pb';
+import { type Info, type OomWindow, OomWindowSchema } from '../generated/datasets_pb';
 import { onFragmentChange, readFragment, writeFragment } from './address';
 import { decodeLink, encodeLink } from './link';
 import { NOTHING_CHOSEN, type Selection } from './selection';
-import { resolveTarget, type Target } from './target';
+import { filterOf, resolveTarget, type Target } from './target';
 
 /** Something fetched: not there yet, there, or the reason why not. */
 export type Loaded<Value> =
@@ -21,6 +22,8 @@ const LOADING = { state: 'loading' } as const;
 export const selection = signal<Selection>(NOTHING_CHOSEN);
 export const runs = signal<Loaded<readonly Run[]>>(LOADING);
 export const info = signal<Loaded<Info> & { readonly run?: string }>(LOADING);
+/** The OOMs of the allocator on screen: told by the story, marked by several views. */
+export const oomWindow = signal<Loaded<OomWindow> & { readonly target?: string }>(LOADING);
 /** Counts TensorBoard's reloads; views that fetch depend on it. */
 export const reloads = signal(0);
 
@@ -96,6 +99,30 @@ export async function loadInfo(run: string, signal?: AbortSignal): Promise<void>
   } catch (error) {
     if (!signal?.aborted) info.value = { state: 'failed', error: asDatasetError(error), run };
   }
+}
+
+/** Reads the OOMs of the allocator on screen. */
+export async function loadOoms(shown: Target, signal?: AbortSignal): Promise<void> {
+  const name = targetName(shown);
+  if (oomWindow.peek().target !== name) oomWindow.value = { ...LOADING, target: name };
+  if (shown.allocator.oomCount === 0n) {
+    oomWindow.value = { state: 'ready', value: create(OomWindowSchema), target: name };
+    return;
+  }
+  try {
+    const question = questionOf(OOM_WINDOW, shown.run, { filter: filterOf(shown) });
+    const value = await client().ask(OOM_WINDOW, question, signal);
+    oomWindow.value = { state: 'ready', value, target: name };
+  } catch (error) {
+    if (!signal?.aborted) {
+      oomWindow.value = { state: 'failed', error: asDatasetError(error), target: name };
+    }
+  }
+}
+
+/** The same text for the same run, host and allocator. */
+export function targetName({ run, host, allocator }: Target): string {
+  return JSON.stringify([run, host.host, allocator.allocator]);
 }
 
 function asDatasetError(error: unknown): DatasetError {

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { InfoSchema } from '../generated/datasets_pb';
-import { momentOf, relativeNs, resolveTarget } from './target';
+import { relativeNs, resolveTarget } from './target';
 
 const INFO = create(InfoSchema, {
   hosts: [
@@ -48,14 +48,5 @@ describe('resolveTarget', () => {
     expect(
       resolveTarget('run', create(InfoSchema, {}), { host: '', allocator: '' }),
     ).toBeUndefined();
-  });
-});
-
-describe('momentOf', () => {
-  it('is the first OOM where there was one, else the peak', () => {
-    const failed = resolveTarget('run', INFO, { host: '', allocator: '' });
-    const calm = resolveTarget('run', INFO, { host: '', allocator: 'calm' });
-    expect(failed && momentOf({ kind: 'default' }, failed).at).toEqual({ case: 'oom', value: 0 });
-    expect(calm && momentOf({ kind: 'default' }, calm).at).toEqual({ case: 'peak', value: true });
   });
 });

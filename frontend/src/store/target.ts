@@ -1,13 +1,7 @@
 /** Which host and allocator the views show, and the questions that follow from it. */
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type {
-  AllocatorInfo,
-  FilterSchema,
-  HostInfo,
-  Info,
-  MomentSchema,
-} from '../generated/datasets_pb';
-import type { FilterChoice, Moment, Selection } from './selection';
+import type { AllocatorInfo, FilterSchema, HostInfo, Info } from '../generated/datasets_pb';
+import type { FilterChoice, Selection } from './selection';
 
 export interface Target {
   readonly run: string;
@@ -56,26 +50,6 @@ export function filterOf(
       role: filter.role,
     }),
   };
-}
-
-/** The moment of a question. */
-export function momentOf(at: Moment, target: Target): MessageInitShape<typeof MomentSchema> {
-  switch (at.kind) {
-    case 'oom':
-      return { at: { case: 'oom', value: at.index } };
-    case 'peak':
-      return { at: { case: 'peak', value: true } };
-    case 'end':
-      return { at: { case: 'end', value: true } };
-    case 'time':
-      return { at: { case: 'timeNs', value: at.timeNs } };
-    case 'event':
-      return { at: { case: 'event', value: at.event } };
-    default:
-      return target.allocator.oomCount > 0n
-        ? { at: { case: 'oom', value: 0 } }
-        : { at: { case: 'peak', value: true } };
-  }
 }
 
 /** Nanoseconds after the origin: exact, for a recording shorter than a hundred days. */

@@ -1,16 +1,14 @@
 import { useMemo, useState } from 'preact/hooks';
-import { resolveDefault } from '../../app/MomentBar';
 import { Canvas } from '../../chart/Canvas';
 import { FRAGMENTATION } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
 import type { AddressMap as AddressMapData, Chunk, Oom } from '../../generated/datasets_pb';
-import { selection } from '../../store/session';
-import { filterOf, momentOf, type Target } from '../../store/target';
+import { shownMomentQuery, shownOom } from '../../store/moment';
+import { filterOf, type Target } from '../../store/target';
 import { Card } from '../../ui/Card';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
 import { Select } from '../../ui/Select';
-import { useOoms } from '../useMoment';
 import { ChunkText } from './ChunkText';
 import { type ColourBy, drawMap, LABEL_WIDTH, mapHeight, rowAtHeight } from './draw';
 import { addressAt, chunkAt, largestHole, layOut, rangeOfRegion } from './layout';
@@ -20,12 +18,13 @@ const MAX_ROWS = 24;
 
 /** What lies where in the pool at the chosen moment. */
 export function AddressMap({ target }: { readonly target: Target }) {
-  const asked = useDataset(FRAGMENTATION, {
-    run: target.run,
-    fields: { filter: filterOf(target), at: momentOf(selection.value.at, target), columns: 1 },
-  });
+  const at = shownMomentQuery(target);
+  const asked = useDataset(
+    FRAGMENTATION,
+    at && { run: target.run, fields: { filter: filterOf(target), at, columns: 1 } },
+  );
   const map = asked.data?.maps[0];
-  const oom = useShownOom(target);
+  const oom = shownOom(target);
   const [colourBy, setColourBy] = useState<ColourBy>('scope');
   return (
     <Card
@@ -112,11 +111,4 @@ function NoMap({ target }: { readonly target: Target }) {
       </p>
     </Empty>
   );
-}
-
-/** The OOM whose moment is shown: its request is drawn into the map. */
-function useShownOom(target: Target): Oom | undefined {
-  const at = resolveDefault(selection.value.at, target);
-  const ooms = useOoms(target);
-  return at.kind === 'oom' ? ooms.data?.ooms.find(({ index }) => index === at.index) : undefined;
 }

@@ -1,11 +1,12 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { ALLOCATIONS } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
 import { groupDigits } from '../../format/bytes';
 import { SortKey } from '../../generated/datasets_pb';
+import { shownMomentQuery } from '../../store/moment';
 import { NO_FILTER } from '../../store/selection';
 import { select, selection } from '../../store/session';
-import { filterOf, momentOf, type Target } from '../../store/target';
+import { filterOf, type Target } from '../../store/target';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
@@ -17,15 +18,16 @@ import { type Sorting, Table } from './Table';
 /** Everything that was live at the chosen moment. */
 export function LiveSet({ target }: { readonly target: Target }) {
   const [sorting, setSorting] = useState<Sorting>({ key: SortKey.SORT_BYTES, ascending: false });
-  const { at, filter } = selection.value;
+  const { filter } = selection.value;
+  const at = shownMomentQuery(target);
   const fields = {
     filter: filterOf(target, filter),
-    at: momentOf(at, target),
+    ...(at && { at }),
     sort: sorting.key,
     ascending: sorting.ascending,
     limit: PAGE_ROWS,
   };
-  const first = useDataset(ALLOCATIONS, { run: target.run, fields });
+  const first = useDataset(ALLOCATIONS, at && { run: target.run, fields });
   const total = Number(first.data?.totalCount ?? 0n);
   return (
     <Card
@@ -71,14 +73,4 @@ function NothingLive() {
       )}
     </Empty>
   );
-}
-
-/** A value that follows another one when that has been still for a moment. */
-export function useSettled<Value>(value: Value, delayMs: number): Value {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = window.setTimeout(() => setSettled(value), delayMs);
-    return () => window.clearTimeout(timer);
-  }, [value, delayMs]);
-  return settled;
 }

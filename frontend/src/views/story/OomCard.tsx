@@ -12,11 +12,12 @@ import { verdictTitle } from './verdict';
 interface OomCardProps {
   readonly oom: Oom;
   readonly target: Target;
-  readonly many: boolean;
+  /** Which of several it is. */
+  readonly number: number | undefined;
 }
 
 /** One out-of-memory error: who asked, what was free, why it did not fit, what to change. */
-export function OomCard({ oom, target, many }: OomCardProps) {
+export function OomCard({ oom, target, number }: OomCardProps) {
   const { request, verdict } = oom;
   const at = { kind: 'oom', index: oom.index } as const;
   const showIn = (view: 'map' | 'live') => () => {
@@ -26,7 +27,9 @@ export function OomCard({ oom, target, many }: OomCardProps) {
   return (
     <article class="card story" aria-labelledby={`oom-${oom.index}`}>
       <p class="story-kicker">
-        <span class="badge oom">{many ? `Out of memory ${oom.index + 1}` : 'Out of memory'}</span>
+        <span class="badge oom">
+          {number === undefined ? 'Out of memory' : `Out of memory ${number}`}
+        </span>
         {verdict && <span class="badge kind">{verdictTitle(verdict.kind)}</span>}
         <span class="story-when" title={formatWallClock(oom.timeNs)}>
           {request && request.step >= 0n && <>step {String(request.step)} · </>}

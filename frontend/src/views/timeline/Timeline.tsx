@@ -5,13 +5,13 @@ import { TimeChart } from '../../chart/TimeChart';
 import { MEMORY_TIMELINE } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
 import type { TimelineSeries } from '../../generated/datasets_pb';
+import { momentTimeNs, shownMoment } from '../../store/moment';
 import { select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { theme } from '../../store/theme';
 import { Card } from '../../ui/Card';
 import { Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
-import { useMomentNs } from '../useMoment';
 import { drawMarks, drawSteps } from './draw';
 import { Legend } from './Legend';
 import { timelineArrays, topOfAxis } from './model';
@@ -80,7 +80,7 @@ interface ChartProps {
 
 function Chart({ target, series, visible, end }: ChartProps) {
   const [hover, setHover] = useState<number>();
-  const momentNs = useMomentNs(target);
+  const momentNs = momentTimeNs(shownMoment(target), target);
   const palette = paletteOf(theme.value);
   const arrays = useMemo(() => timelineArrays(series, target.originNs), [series, target.originNs]);
   const data = useMemo(
