@@ -22,6 +22,14 @@ AllocatorReplay::AllocatorReplay(const HostTrace& host,
   usage_ = UsageTimeline(this);
   peak_position_ = usage_.Over(0, end_position()).in_use_max_position;
   BuildKeyframes();
+  for (Row row = 0; row < trace_.row_count(); ++row) {
+    if (trace_.kind_of[row] != RowKind::kAlloc &&
+        trace_.kind_of[row] != RowKind::kFailed) {
+      continue;
+    }
+    largest_request_bytes_ =
+        std::max(largest_request_bytes_, SiteOf(row).requested_bytes);
+  }
   for (const FailedRequest& failure : trace_.failures) {
     if (failure.is_oom) failure_positions_.push_back(failure.row);
   }

@@ -99,6 +99,8 @@ class AllocatorReplay {
   const QualityLog& quality() const { return quality_; }
   uint64_t alloc_count() const { return alloc_count_; }
   uint64_t free_count() const { return free_count_; }
+  // The largest that was ever asked for, in vain or not.
+  uint64_t largest_request_bytes() const { return largest_request_bytes_; }
   // Memory held by the replay, without the trace's.
   uint64_t ResidentBytes() const;
 
@@ -125,6 +127,7 @@ class AllocatorReplay {
   Position peak_position_ = 0;
   uint64_t alloc_count_ = 0;
   uint64_t free_count_ = 0;
+  uint64_t largest_request_bytes_ = 0;
   QualityLog quality_;
 };
 

@@ -13,6 +13,17 @@ HostAnalysis::HostAnalysis(std::unique_ptr<const HostTrace> trace)
   }
 }
 
+std::shared_ptr<const HoleTimeline> HostAnalysis::Holes(
+    const AllocatorReplay& replay, uint64_t request_bytes) const {
+  const absl::MutexLock lock(&mutex_);
+  std::shared_ptr<const HoleTimeline>& holes = holes_[&replay];
+  if (holes == nullptr ||
+      holes->request_bytes() != RoundedBytes(request_bytes)) {
+    holes = std::make_shared<const HoleTimeline>(replay, request_bytes);
+  }
+  return holes;
+}
+
 uint64_t HostAnalysis::ResidentBytes() const {
   uint64_t bytes = 0;
   for (const auto& allocator : allocators_) {

@@ -5,7 +5,10 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
 #include "converter/replay/allocator_replay.h"
+#include "converter/replay/hole_timeline.h"
 #include "converter/trace/host_trace.h"
 
 namespace oom_forensics {
@@ -22,11 +25,19 @@ class HostAnalysis {
   const std::vector<std::unique_ptr<AllocatorReplay>>& allocators() const {
     return allocators_;
   }
+  // The holes of one of allocators() over time, for a request. Made when first
+  // asked for; the last one of each allocator is kept.
+  std::shared_ptr<const HoleTimeline> Holes(const AllocatorReplay& replay,
+                                            uint64_t request_bytes) const;
   uint64_t ResidentBytes() const;
 
  private:
   std::unique_ptr<const HostTrace> trace_;
   std::vector<std::unique_ptr<AllocatorReplay>> allocators_;
+  mutable absl::Mutex mutex_;
+  mutable absl::flat_hash_map<const AllocatorReplay*,
+                              std::shared_ptr<const HoleTimeline>>
+      holes_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace oom_forensics

@@ -1,0 +1,76 @@
+#include "converter/datasets/address_map.h"
+
+#include <array>
+
+#include "converter/datasets/messages.h"
+
+namespace oom_forensics {
+namespace {
+
+void FillRegions(const ChunkMap& map, AddressMap* message) {
+  for (const MappedRegion& region : map.regions) {
+    Region* out = message->add_regions();
+    out->set_address(region.address);
+    out->set_size_bytes(region.size_bytes);
+    out->set_free_bytes(region.free_bytes);
+    out->set_largest_free_bytes(region.largest_free_bytes);
+    out->set_chunk_count(region.chunk_count);
+  }
+}
+
+void FillBins(const AllocatorReplay& replay, const ChunkMap& map,
+              AddressMap* message) {
+  std::array<Bin, kBinCount> bins;
+  for (const MappedChunk& chunk : map.chunks) {
+    Bin& bin = bins[BinOf(chunk.size_bytes)];
+    if (chunk.is_free()) {
+      bin.set_free_count(bin.free_count() + 1);
+      bin.set_free_bytes(bin.free_bytes() + chunk.size_bytes);
+    } else {
+      bin.set_used_count(bin.used_count() + 1);
+      bin.set_used_bytes(bin.used_bytes() + chunk.size_bytes);
+      bin.set_requested_bytes(bin.requested_bytes() +
+                              replay.SiteOf(chunk.row).requested_bytes);
+    }
+  }
+  for (uint32_t i = 0; i < kBinCount; ++i) {
+    bins[i].set_index(i);
+    bins[i].set_min_bytes(kMinAllocationBytes << i);
+    *message->add_bins() = bins[i];
+  }
+}
+
+}  // namespace
+
+void FillAddressMap(const SelectedAllocator& allocator, Position position,
+                    const Query& query, AddressMap* message) {
+  const AllocatorReplay& replay = *allocator.replay;
+  const AllocatorTrace& trace = replay.trace();
+  const ChunkMap map = replay.MapAt(position);
+  const RowPredicate keeps(replay, query.filter(), BirthRule::kFiltered);
+  message->set_host(allocator.host->trace().host);
+  message->set_allocator(trace.name);
+  message->set_time_ns(allocator.host->trace().ToNs(replay.TimePsOf(position)));
+  message->set_event(static_cast<int64_t>(position) -
+                     static_cast<int64_t>(trace.baseline_rows) - 1);
+  message->set_regions_derived(replay.regions_derived());
+  FillRegions(map, message);
+  FillBins(replay, map, message);
+  for (const MappedChunk& chunk : map.chunks) {
+    Chunk* out = message->add_chunks();
+    out->set_address(chunk.address);
+    out->set_size_bytes(chunk.size_bytes);
+    out->set_free(chunk.is_free());
+    out->set_bin(BinOf(chunk.size_bytes));
+    out->set_region(chunk.region);
+    if (!chunk.is_free() && keeps(chunk.row)) {
+      *out->mutable_allocation() = MakeAllocation(allocator, chunk.row);
+    }
+  }
+  const uint64_t request =
+      RequestForMeasures(replay, position, query.request_bytes());
+  *message->mutable_measures() =
+      MakeMeasures(replay, position, HolesOf(map, request), request);
+}
+
+}  // namespace oom_forensics

@@ -1,0 +1,22 @@
+// Who holds the memory over time: the largest groups, stacked.
+#ifndef OOM_FORENSICS_CONVERTER_DATASETS_CONTRIBUTORS_H_
+#define OOM_FORENSICS_CONVERTER_DATASETS_CONTRIBUTORS_H_
+
+#include <vector>
+
+#include "converter/datasets/selection.h"
+#include "proto/datasets.pb.h"
+
+namespace oom_forensics {
+
+// Adds the query's `top` contributors to the series: the groups (by scope where
+// the query does not say) that hold most where use is highest, the rest as
+// "(others)", and their bytes at each of `positions`, one for each column of
+// the series, rising.
+void AddContributors(const AllocatorReplay& replay, const RowPredicate& keeps,
+                     const Query& query, const std::vector<Position>& positions,
+                     TimelineSeries* series);
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CONVERTER_DATASETS_CONTRIBUTORS_H_

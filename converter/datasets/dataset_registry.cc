@@ -1,0 +1,63 @@
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "converter/datasets/allocation_life.h"
+#include "converter/datasets/allocations.h"
+#include "converter/datasets/dataset.h"
+#include "converter/datasets/fragmentation.h"
+#include "converter/datasets/info.h"
+#include "converter/datasets/memory_timeline.h"
+#include "converter/datasets/oom_window.h"
+#include "converter/datasets/steps.h"
+
+namespace oom_forensics {
+namespace {
+
+constexpr DatasetEntry kDatasets[] = {
+    {INFO, "info", AnswerInfo, "hosts.allocators"},
+    {MEMORY_TIMELINE, "memory_timeline", AnswerMemoryTimeline,
+     "series.columns"},
+    {ALLOCATIONS, "allocations", AnswerAllocations, "allocations"},
+    {FRAGMENTATION, "fragmentation", AnswerFragmentation, "maps.chunks"},
+    {OOM_WINDOW, "oom_window", AnswerOomWindow, "ooms"},
+    {STEPS, "steps", AnswerSteps, "steps"},
+    {ALLOCATION_LIFE, "allocation_life", AnswerAllocationLife, "allocation"},
+};
+
+}  // namespace
+
+const DatasetEntry* FindDataset(DatasetKind kind) {
+  for (const DatasetEntry& dataset : kDatasets) {
+    if (dataset.kind == kind) return &dataset;
+  }
+  return nullptr;
+}
+
+const DatasetEntry* FindDataset(std::string_view name) {
+  for (const DatasetEntry& dataset : kDatasets) {
+    if (dataset.name == name) return &dataset;
+  }
+  return nullptr;
+}
+
+std::string DatasetNames() {
+  std::string names;
+  for (const DatasetEntry& dataset : kDatasets) {
+    if (!names.empty()) names += ", ";
+    names += dataset.name;
+  }
+  return names;
+}
+
+absl::StatusOr<DatasetMessage> AnswerQuery(const DatasetInput& input) {
+  const DatasetEntry* dataset = FindDataset(input.query.dataset());
+  if (dataset == nullptr) {
+    return absl::UnimplementedError(
+        absl::StrCat("There is no dataset ", input.query.dataset(),
+                     "; there are: ", DatasetNames(), "."));
+  }
+  return dataset->answer(input);
+}
+
+}  // namespace oom_forensics

@@ -1,0 +1,90 @@
+#include "converter/datasets/group_key.h"
+
+#include "absl/strings/str_cat.h"
+#include "converter/trace/op_name.h"
+
+namespace oom_forensics {
+namespace {
+
+constexpr char kNoOp[] = "(no op)";
+constexpr char kNoScope[] = "(no scope)";
+constexpr char kNoShape[] = "(no shape)";
+constexpr char kNoDtype[] = "(no dtype)";
+
+std::string Or(std::string text, const char* otherwise) {
+  return text.empty() ? otherwise : text;
+}
+
+std::string AgeKey(int64_t age_ps) {
+  struct Bound {
+    int64_t from_ps;
+    const char* key;
+  };
+  constexpr int64_t kSecondPs = 1'000'000'000'000;
+  constexpr Bound kBounds[] = {
+      {1000 * kSecondPs, "1000 s and more"},
+      {100 * kSecondPs, "100 s to 1000 s"},
+      {10 * kSecondPs, "10 s to 100 s"},
+      {kSecondPs, "1 s to 10 s"},
+      {kSecondPs / 10, "100 ms to 1 s"},
+      {kSecondPs / 100, "10 ms to 100 ms"},
+      {kSecondPs / 1000, "1 ms to 10 ms"},
+  };
+  for (const Bound& bound : kBounds) {
+    if (age_ps >= bound.from_ps) return bound.key;
+  }
+  return "less than 1 ms";
+}
+
+}  // namespace
+
+bool IsGroupOfSite(GroupBy group_by) {
+  return group_by != GROUP_STEP && group_by != GROUP_AGE;
+}
+
+std::string SiteGroupKey(const HostTrace& host, const AllocationSite& site,
+                         GroupBy group_by) {
+  const std::string& op = host.OpOf(site);
+  switch (group_by) {
+    case GROUP_OP:
+      return Or(op, kNoOp);
+    case GROUP_SCOPE:
+      return Or(std::string(ScopeOf(op)), kNoScope);
+    case GROUP_OP_TYPE:
+      return Or(std::string(OpTypeOf(op)), kNoOp);
+    case GROUP_SHAPE:
+      return Or(host.ShapeOf(site), kNoShape);
+    case GROUP_DTYPE:
+      return Or(DtypeName(site.dtype), kNoDtype);
+    case GROUP_SITE:
+      return absl::StrCat(Or(op, kNoOp), " ", Or(host.ShapeOf(site), kNoShape),
+                          " ", Or(DtypeName(site.dtype), kNoDtype), " ",
+                          site.allocated_bytes, " B");
+    case GROUP_MODE:
+      switch (site.mode) {
+        case SiteMode::kEager:
+          return "eager";
+        case SiteMode::kGraph:
+          return "graph";
+        case SiteMode::kUnknown:
+          return "unknown";
+      }
+      return "unknown";
+    default:
+      return "";
+  }
+}
+
+std::string GroupKey(const AllocatorReplay& replay, Row alloc,
+                     Position position, GroupBy group_by) {
+  if (group_by == GROUP_STEP) {
+    const int64_t step = replay.host().StepAt(replay.BornPs(alloc));
+    return step == kUnknownStep ? "(no step)" : absl::StrCat(step);
+  }
+  if (group_by == GROUP_AGE) {
+    return AgeKey(replay.TimePsOf(position) - replay.BornPs(alloc));
+  }
+  return SiteGroupKey(replay.host(), replay.SiteOf(alloc), group_by);
+}
+
+}  // namespace oom_forensics

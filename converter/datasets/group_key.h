@@ -1,0 +1,26 @@
+// What an allocation is grouped by.
+#ifndef OOM_FORENSICS_CONVERTER_DATASETS_GROUP_KEY_H_
+#define OOM_FORENSICS_CONVERTER_DATASETS_GROUP_KEY_H_
+
+#include <string>
+
+#include "converter/datasets/selection.h"
+#include "proto/datasets.pb.h"
+
+namespace oom_forensics {
+
+// Whether the group is the same for all allocations of a site.
+bool IsGroupOfSite(GroupBy group_by);
+
+// The key of a site; for scopes the whole path, "(no scope)" where there is
+// none. Only where IsGroupOfSite.
+std::string SiteGroupKey(const HostTrace& host, const AllocationSite& site,
+                         GroupBy group_by);
+
+// The key of an allocation at a moment (ages are seen from there).
+std::string GroupKey(const AllocatorReplay& replay, Row alloc,
+                     Position position, GroupBy group_by);
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CONVERTER_DATASETS_GROUP_KEY_H_

@@ -1,0 +1,49 @@
+// Parts of answers that several datasets share.
+#ifndef OOM_FORENSICS_CONVERTER_DATASETS_MESSAGES_H_
+#define OOM_FORENSICS_CONVERTER_DATASETS_MESSAGES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "converter/datasets/selection.h"
+#include "converter/replay/hole_timeline.h"
+#include "proto/datasets.pb.h"
+
+namespace oom_forensics {
+
+// All that is known of an allocation (a kAlloc row).
+Allocation MakeAllocation(const SelectedAllocator& allocator, Row alloc);
+
+// An event of the timeline.
+TimelineEvent MakeTimelineEvent(const SelectedAllocator& allocator, Row row);
+
+// Each measure of fragmentation by its name (docs/measures.md).
+// `request_bytes`: what unusable_free is measured against.
+FragmentationMeasures MakeMeasures(const AllocatorReplay& replay,
+                                   Position position, const HoleState& holes,
+                                   uint64_t request_bytes);
+
+// The holes of a map as HoleTimeline states them.
+HoleState HolesOf(const ChunkMap& map, uint64_t request_bytes);
+
+// The request that unusable_free is measured against where the query does not
+// say: of the allocator's OOM nearest to the position, else its largest ever.
+uint64_t RequestForMeasures(const AllocatorReplay& replay, Position position,
+                            uint64_t asked_bytes);
+
+// What the replay or the trace touches in the answer: the counters of the
+// allocators and of their hosts.
+void AddQuality(const std::vector<SelectedAllocator>& selected,
+                google::protobuf::RepeatedPtrField<Quality>* quality);
+
+// Marks of failures and regions within [from, to) rows, and the steps within
+// the range of time; at most `limit` of each, OOMs first.
+void AddMarks(const Run& run, const SelectedAllocator& allocator,
+              const NsRange& range, size_t limit, TimelineSeries* series);
+
+Mode ModeOf(SiteMode mode);
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CONVERTER_DATASETS_MESSAGES_H_

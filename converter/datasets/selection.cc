@@ -1,0 +1,259 @@
+#include "converter/datasets/selection.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "converter/text/text.h"
+#include "converter/trace/op_name.h"
+
+namespace oom_forensics {
+namespace {
+
+constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+
+absl::Status NoSuch(absl::string_view what, const std::string& asked,
+                    std::vector<std::string> there) {
+  if (there.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("There is no ", what, " ", asked, " in this run."));
+  }
+  std::sort(there.begin(), there.end());
+  there.erase(std::unique(there.begin(), there.end()), there.end());
+  constexpr size_t kListed = 20;
+  if (there.size() > kListed) there.resize(kListed);
+  return absl::NotFoundError(
+      absl::StrCat("There is no ", what, " ", asked,
+                   "; there are: ", absl::StrJoin(there, ", "), "."));
+}
+
+bool ParseAddress(std::string_view text, uint64_t* address) {
+  return (ConsumePrefix(&text, "0x") || ConsumePrefix(&text, "0X")) &&
+         ParseInteger(text, address, 16);
+}
+
+bool ContainsIgnoringCase(const std::string& text, const std::string& lower) {
+  return absl::StrContains(absl::AsciiStrToLower(text), lower);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<SelectedAllocator>> SelectAllocators(
+    const Run& run, const Filter& filter) {
+  std::vector<SelectedAllocator> selected;
+  std::vector<std::string> hosts;
+  std::vector<std::string> allocators;
+  bool host_found = filter.host().empty();
+  for (const auto& host : run.hosts()) {
+    hosts.push_back(host->trace().host);
+    if (!filter.host().empty() && host->trace().host != filter.host()) continue;
+    host_found = true;
+    for (const auto& replay : host->allocators()) {
+      allocators.push_back(replay->trace().name);
+      if (!filter.allocator().empty() &&
+          replay->trace().name != filter.allocator()) {
+        continue;
+      }
+      selected.push_back({host.get(), replay.get()});
+    }
+  }
+  if (!host_found) return NoSuch("host", filter.host(), std::move(hosts));
+  if (selected.empty() && !filter.allocator().empty()) {
+    return NoSuch("allocator", filter.allocator(), std::move(allocators));
+  }
+  return selected;
+}
+
+RowPredicate::RowPredicate(const AllocatorReplay& replay, const Filter& filter,
+                           BirthRule birth_rule)
+    : replay_(replay) {
+  const HostTrace& host = replay.host();
+  by_address_ = ParseAddress(filter.search(), &address_);
+  const bool by_site = filter.min_bytes() > 0 || !filter.scope().empty() ||
+                       !filter.dtype().empty() ||
+                       (!filter.search().empty() && !by_address_);
+  if (by_site) {
+    site_kept_.resize(host.sites.size());
+    for (SiteId site = 0; site < host.sites.size(); ++site) {
+      site_kept_[site] = KeepsSite(filter, site);
+    }
+  }
+  if (birth_rule == BirthRule::kFiltered) {
+    by_step_ = filter.has_from_step() || filter.has_to_step();
+    from_step_ = filter.has_from_step() ? filter.from_step() : 0;
+    to_step_ = filter.has_to_step() ? filter.to_step() : kMax;
+    by_time_ = filter.has_from_ns() || filter.has_to_ns();
+    from_ps_ = filter.has_from_ns() ? host.ToPs(filter.from_ns()) : kMin;
+    to_ps_ = filter.has_to_ns() ? host.ToPs(filter.to_ns()) : kMax;
+  }
+  keeps_all_ = !by_site && !by_address_ && !by_step_ && !by_time_;
+}
+
+bool RowPredicate::KeepsSite(const Filter& filter, SiteId id) const {
+  const HostTrace& host = replay_.host();
+  const AllocationSite& site = host.sites.Get(id);
+  if (site.allocated_bytes < filter.min_bytes()) return false;
+  if (!IsInScope(host.OpOf(site), filter.scope())) return false;
+  if (!filter.dtype().empty() && DtypeName(site.dtype) != filter.dtype()) {
+    return false;
+  }
+  if (filter.search().empty() || by_address_) return true;
+  const std::string search = absl::AsciiStrToLower(filter.search());
+  return ContainsIgnoringCase(host.OpOf(site), search) ||
+         ContainsIgnoringCase(host.ShapeOf(site), search) ||
+         absl::StrContains(DtypeName(site.dtype), search);
+}
+
+bool RowPredicate::operator()(Row alloc) const {
+  if (keeps_all_) return true;
+  const AllocatorTrace& trace = replay_.trace();
+  if (!site_kept_.empty() && !site_kept_[trace.site[alloc]]) return false;
+  if (by_address_ &&
+      (address_ < trace.address[alloc] ||
+       address_ - trace.address[alloc] >= replay_.BytesOf(alloc))) {
+    return false;
+  }
+  if (!by_step_ && !by_time_) return true;
+  const int64_t born_ps = replay_.BornPs(alloc);
+  if (by_time_ && (born_ps < from_ps_ || born_ps >= to_ps_)) return false;
+  if (!by_step_) return true;
+  const int64_t step = replay_.host().StepAt(born_ps);
+  return step >= from_step_ && step <= to_step_ && step != kUnknownStep;
+}
+
+NsRange SelectedRange(const std::vector<SelectedAllocator>& selected,
+                      const Filter& filter) {
+  NsRange all{kMax, kMin};
+  NsRange steps{kMax, kMin};
+  for (const SelectedAllocator& allocator : selected) {
+    const AllocatorTrace& trace = allocator.replay->trace();
+    const HostTrace& host = allocator.host->trace();
+    if (!trace.time_ps.empty()) {
+      const Row first =
+          trace.baseline_rows < trace.row_count() ? trace.baseline_rows : 0;
+      all.from_ns = std::min(all.from_ns, host.ToNs(trace.time_ps[first]));
+      all.to_ns = std::max(all.to_ns, host.ToNs(trace.time_ps.back()) + 1);
+    }
+    for (const TrainingStep& step : host.steps) {
+      if (filter.has_from_step() && step.number < filter.from_step()) continue;
+      if (filter.has_to_step() && step.number > filter.to_step()) continue;
+      steps.from_ns = std::min(steps.from_ns, host.ToNs(step.begin_ps));
+      steps.to_ns = std::max(steps.to_ns, host.ToNs(step.end_ps));
+    }
+  }
+  NsRange range = all;
+  if (filter.has_from_step() || filter.has_to_step()) range = steps;
+  if (filter.has_from_ns()) range.from_ns = filter.from_ns();
+  if (filter.has_to_ns()) range.to_ns = filter.to_ns();
+  if (range.from_ns == kMax && range.to_ns == kMin) return {0, 0};
+  range.to_ns = std::max(range.to_ns, range.from_ns);
+  return range;
+}
+
+std::vector<OomRef> ListOoms(const Run& run) {
+  std::vector<OomRef> ooms;
+  for (const auto& host : run.hosts()) {
+    for (const auto& replay : host->allocators()) {
+      for (const FailedRequest& failure : replay->trace().failures) {
+        if (!failure.is_oom) continue;
+        const int64_t time_ps = replay->trace().time_ps[failure.row];
+        ooms.push_back({{host.get(), replay.get()},
+                        &failure,
+                        host->trace().ToNs(time_ps)});
+      }
+    }
+  }
+  std::stable_sort(
+      ooms.begin(), ooms.end(),
+      [](const OomRef& a, const OomRef& b) { return a.time_ns < b.time_ns; });
+  return ooms;
+}
+
+absl::StatusOr<Position> ResolveMoment(const Run& run,
+                                       const SelectedAllocator& allocator,
+                                       const Query& query) {
+  if (query.has_at()) return ResolveMoment(run, allocator, query.at());
+  Moment moment;
+  if (ListOoms(run).empty()) {
+    moment.set_peak(true);
+  } else {
+    moment.set_oom(0);
+  }
+  return ResolveMoment(run, allocator, moment);
+}
+
+absl::StatusOr<Position> ResolveMoment(const Run& run,
+                                       const SelectedAllocator& allocator,
+                                       const Moment& moment) {
+  const AllocatorReplay& replay = *allocator.replay;
+  const HostTrace& host = allocator.host->trace();
+  switch (moment.at_case()) {
+    case Moment::kTimeNs: {
+      const int64_t next_ns =
+          moment.time_ns() == kMax ? kMax : moment.time_ns() + 1;
+      return std::max(replay.trace().baseline_rows,
+                      replay.trace().PositionAt(host.ToPs(next_ns)));
+    }
+    case Moment::kOom: {
+      const std::vector<OomRef> ooms = ListOoms(run);
+      if (moment.oom() < 0 ||
+          static_cast<size_t>(moment.oom()) >= ooms.size()) {
+        return absl::NotFoundError(absl::StrCat("There is no OOM ",
+                                                moment.oom(), "; the run has ",
+                                                ooms.size(), "."));
+      }
+      const OomRef& oom = ooms[static_cast<size_t>(moment.oom())];
+      if (oom.allocator.replay == &replay) return oom.failure->row;
+      return std::max(replay.trace().baseline_rows,
+                      replay.trace().PositionAt(host.ToPs(oom.time_ns)));
+    }
+    case Moment::kEnd:
+      return replay.end_position();
+    case Moment::kEvent: {
+      if (moment.event() == -1) return replay.trace().baseline_rows;
+      const Row row = replay.trace().RowOf(moment.event());
+      if (row == kNoRow) {
+        return absl::NotFoundError(absl::StrCat("There is no event ",
+                                                moment.event(), " of ",
+                                                replay.trace().name, "."));
+      }
+      return row + 1;
+    }
+    case Moment::kPeak:
+    case Moment::AT_NOT_SET:
+      return replay.peak_position();
+  }
+  return replay.peak_position();
+}
+
+absl::StatusOr<Moment> ParseMoment(const std::string& text) {
+  Moment moment;
+  std::string_view rest = text;
+  int32_t oom = 0;
+  int64_t number = 0;
+  if (rest == "peak") {
+    moment.set_peak(true);
+  } else if (rest == "end") {
+    moment.set_end(true);
+  } else if (ConsumePrefix(&rest, "oom:") && ParseInteger(rest, &oom)) {
+    moment.set_oom(oom);
+  } else if (ConsumePrefix(&rest, "event:") && ParseInteger(rest, &number)) {
+    moment.set_event(number);
+  } else if (ParseInteger(rest, &number)) {
+    moment.set_time_ns(number);
+  } else {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"", text,
+        "\" is no moment: use peak, end, oom:N, event:N or nanoseconds since "
+        "the epoch."));
+  }
+  return moment;
+}
+
+}  // namespace oom_forensics

@@ -1,0 +1,18 @@
+// Sizes for people.
+#ifndef OOM_FORENSICS_CONVERTER_TEXT_BYTES_H_
+#define OOM_FORENSICS_CONVERTER_TEXT_BYTES_H_
+
+#include <cstdint>
+#include <string>
+
+namespace oom_forensics {
+
+// "0 B", "1023 B", "64.0 MiB", "1.25 GiB": three digits or more, binary units.
+std::string FormatBytes(uint64_t bytes);
+
+// "1,234,567"
+std::string FormatCount(uint64_t count);
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CONVERTER_TEXT_BYTES_H_
