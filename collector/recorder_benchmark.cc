@@ -41,8 +41,8 @@ void BM_AllocAndFree(benchmark::State& state) {
   const auto thread = static_cast<uint32_t>(state.thread_index() + 1);
   uint64_t i = 0;
   for (auto _ : state) {
-    const auto* address = reinterpret_cast<const void*>(
-        uint64_t{thread} << 36 | (i % kLive + 1) << 8);
+    const auto* address = reinterpret_cast<const void*>(uint64_t{thread} << 36 |
+                                                        (i % kLive + 1) << 8);
     SiteKey key;
     key.op = OpNames()[i % kOps];
     key.shape = "[32,64,64,128]";

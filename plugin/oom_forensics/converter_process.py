@@ -60,7 +60,7 @@ class Limits:
     """What a converter may use."""
 
     memory_bytes: int
-    """Address space beyond the mapped trace itself."""
+    """Resident memory beyond the mapped trace itself."""
     silence_s: float
     """How long it may work without an answer or a sign of progress."""
 
@@ -99,16 +99,19 @@ class ConverterProcess:
         self._next_id = 1
         self._progress = 0.0
         self._cancelled = False
+        memory_mib = self._limits.memory_bytes >> 20
         # A file, not a pipe: nobody has to drain it while the converter works.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115, closed in close()
         self._child = subprocess.Popen(
-            [str(converter_path()), "serve", trace],
+            [str(converter_path()), "serve", trace, f"--max-memory-mb={memory_mib}"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
             bufsize=0,
         )
-        limit = self._limits.memory_bytes + _mapped_bytes(Path(trace))
+        # The converter keeps to its limit by itself and says so in a sentence; this
+        # is the wall behind it.
+        limit = self._limits.memory_bytes * 3 // 2 + _mapped_bytes(Path(trace))
         with contextlib.suppress(ProcessLookupError):
             resource.prlimit(self._child.pid, resource.RLIMIT_AS, (limit, limit))
 

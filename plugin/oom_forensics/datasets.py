@@ -1,0 +1,987 @@
+"""The datasets as Python types.
+
+Written from proto/datasets.proto by tools/generators/python_datasets.py; change that
+and run `tools/generate`.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+from oom_forensics.message import Message
+
+
+class DatasetKind(str, enum.Enum):
+    """See proto/datasets.proto, DatasetKind."""
+
+    DATASET_UNSPECIFIED = "DATASET_UNSPECIFIED"
+    INFO = "INFO"
+    MEMORY_TIMELINE = "MEMORY_TIMELINE"
+    ALLOCATIONS = "ALLOCATIONS"
+    FRAGMENTATION = "FRAGMENTATION"
+    OOM_WINDOW = "OOM_WINDOW"
+    LEAKS = "LEAKS"
+    DRIVER_MEMORY = "DRIVER_MEMORY"
+    COMPARE = "COMPARE"
+    STEPS = "STEPS"
+    ADDRESS_HISTORY = "ADDRESS_HISTORY"
+    ALLOCATION_LIFE = "ALLOCATION_LIFE"
+
+
+class GroupBy(str, enum.Enum):
+    """See proto/datasets.proto, GroupBy."""
+
+    GROUP_NONE = "GROUP_NONE"
+    GROUP_OP = "GROUP_OP"
+    GROUP_SCOPE = "GROUP_SCOPE"
+    """A tree: children at the next level below"""
+    GROUP_OP_TYPE = "GROUP_OP_TYPE"
+    GROUP_SHAPE = "GROUP_SHAPE"
+    GROUP_DTYPE = "GROUP_DTYPE"
+    GROUP_STEP = "GROUP_STEP"
+    """Step of birth"""
+    GROUP_AGE = "GROUP_AGE"
+    """Powers of ten of seconds"""
+    GROUP_ROLE = "GROUP_ROLE"
+    GROUP_SITE = "GROUP_SITE"
+    """Op, shape, dtype and size together"""
+    GROUP_MODE = "GROUP_MODE"
+    """Eager or graph"""
+
+
+class SortKey(str, enum.Enum):
+    """See proto/datasets.proto, SortKey."""
+
+    SORT_BYTES = "SORT_BYTES"
+    SORT_REQUESTED_BYTES = "SORT_REQUESTED_BYTES"
+    SORT_OP = "SORT_OP"
+    SORT_ADDRESS = "SORT_ADDRESS"
+    SORT_BORN = "SORT_BORN"
+    SORT_LIFETIME = "SORT_LIFETIME"
+    SORT_STEP = "SORT_STEP"
+    SORT_COUNT = "SORT_COUNT"
+    SORT_SHAPE = "SORT_SHAPE"
+    SORT_DTYPE = "SORT_DTYPE"
+    SORT_WASTE = "SORT_WASTE"
+    """Allocated - requested"""
+
+
+class PinCost(str, enum.Enum):
+    """What a set of pins is measured by when the cheapest one is sought."""
+
+    PIN_COST_BYTES = "PIN_COST_BYTES"
+    PIN_COST_COUNT = "PIN_COST_COUNT"
+    PIN_COST_AGE = "PIN_COST_AGE"
+    """Prefer to release the youngest"""
+
+
+class Severity(str, enum.Enum):
+    """See proto/datasets.proto, Severity."""
+
+    INFO_ONLY = "INFO_ONLY"
+    """The numbers are exact"""
+    WARNING = "WARNING"
+    """Some numbers are incomplete, and which is said"""
+    ERROR = "ERROR"
+    """Numbers can be wrong"""
+
+
+class Role(str, enum.Enum):
+    """What an allocation is for, as far as names and lifetimes really show it."""
+
+    ROLE_UNKNOWN = "ROLE_UNKNOWN"
+    ROLE_VARIABLE = "ROLE_VARIABLE"
+    ROLE_OPTIMIZER = "ROLE_OPTIMIZER"
+    ROLE_GRADIENT = "ROLE_GRADIENT"
+    ROLE_ACTIVATION = "ROLE_ACTIVATION"
+    ROLE_INPUT = "ROLE_INPUT"
+    ROLE_WORKSPACE = "ROLE_WORKSPACE"
+
+
+class Mode(str, enum.Enum):
+    """See proto/datasets.proto, Mode."""
+
+    MODE_UNKNOWN = "MODE_UNKNOWN"
+    EAGER = "EAGER"
+    GRAPH = "GRAPH"
+
+
+class Source(str, enum.Enum):
+    """Whose events an allocator's data come from."""
+
+    SOURCE_UNSPECIFIED = "SOURCE_UNSPECIFIED"
+    COLLECTOR = "COLLECTOR"
+    """Our collector."""
+    STOCK_TRACE = "STOCK_TRACE"
+    """MemoryAllocation / MemoryDeallocation of /host:CPU: poorer."""
+
+
+class MarkKind(str, enum.Enum):
+    """See proto/datasets.proto, MarkKind."""
+
+    MARK_UNSPECIFIED = "MARK_UNSPECIFIED"
+    MARK_OOM = "MARK_OOM"
+    MARK_FAILED_PROBE = "MARK_FAILED_PROBE"
+    """Retry_on_failure=false: the caller handles it"""
+    MARK_REGION_ADD = "MARK_REGION_ADD"
+    MARK_REGION_REMOVE = "MARK_REGION_REMOVE"
+
+
+class EventKind(str, enum.Enum):
+    """See proto/datasets.proto, EventKind."""
+
+    EVENT_UNSPECIFIED = "EVENT_UNSPECIFIED"
+    EVENT_ALLOC = "EVENT_ALLOC"
+    EVENT_FREE = "EVENT_FREE"
+    EVENT_FAILED = "EVENT_FAILED"
+    EVENT_REGION_ADD = "EVENT_REGION_ADD"
+    EVENT_REGION_REMOVE = "EVENT_REGION_REMOVE"
+
+
+class Sufficiency(str, enum.Enum):
+    """See proto/datasets.proto, Sufficiency."""
+
+    SUFFICIENCY_UNKNOWN = "SUFFICIENCY_UNKNOWN"
+    ENOUGH_ALONE = "ENOUGH_ALONE"
+    ENOUGH_WITH_OTHERS = "ENOUGH_WITH_OTHERS"
+    NOT_ENOUGH = "NOT_ENOUGH"
+
+
+@dataclass
+class Filter(Message):
+    """Which allocations a question is about. Unset fields do not restrict."""
+
+    host: str = ""
+    """Host name as INFO lists it."""
+    allocator: str = ""
+    """Allocator name as INFO lists it ("bfc_cpu_allocator_for_gpu#0")."""
+    from_ns: int | None = None
+    """Half-open range of time: from <= t < to."""
+    to_ns: int | None = None
+    from_step: int | None = None
+    """Closed range of training steps: from <= step <= to."""
+    to_step: int | None = None
+    min_bytes: int = 0
+    """Only allocations of at least so many allocated bytes."""
+    scope: str = ""
+    """Only ops at or below this name scope ("sequential/dense")."""
+    dtype: str = ""
+    """\"float32", ... as TensorFlow writes it."""
+    search: str = ""
+    """Case-insensitive substring of op name, shape or dtype; "0x..." an address
+    inside the allocation.
+    """
+    role: Role = Role.ROLE_UNKNOWN
+
+
+@dataclass
+class Moment(Message):
+    """A moment in the life of an allocator."""
+
+    time_ns: int | None = None
+    """The state after all events up to and including this time."""
+    oom: int | None = None
+    """The state just before the N-th OOM (from 0) was answered."""
+    peak: bool | None = None
+    """The moment of highest use. True: chosen."""
+    end: bool | None = None
+    """After the last event. True: chosen."""
+    event: int | None = None
+    """The state after the event of this index of the allocator (from 0);
+    -1 the baseline.
+    """
+
+
+@dataclass
+class Query(Message):
+    """See proto/datasets.proto, Query."""
+
+    dataset: DatasetKind = DatasetKind.DATASET_UNSPECIFIED
+    filter: Filter = field(default_factory=lambda: Filter())
+    columns: int = 0
+    """Columns of a timeline; 0: 1000. At most 8192."""
+    at: Moment = field(default_factory=lambda: Moment())
+    """The moment for ALLOCATIONS, FRAGMENTATION maps and COMPARE; unset: the
+    first OOM, else the peak.
+    """
+    other: Moment = field(default_factory=lambda: Moment())
+    """COMPARE: the second moment, in the other trace if one is given."""
+    group_by: GroupBy = GroupBy.GROUP_NONE
+    sort: SortKey = SortKey.SORT_BYTES
+    ascending: bool = False
+    """False: largest, oldest or last first as fits the key (descending)."""
+    offset: int = 0
+    limit: int = 0
+    """Rows of a page; 0: 100. At most 10000."""
+    top: int = 0
+    """MEMORY_TIMELINE: how many contributors to stack; 0: none. At most 20."""
+    oom: int | None = None
+    """OOM_WINDOW: which OOM; unset: all."""
+    pin_cost: PinCost = PinCost.PIN_COST_BYTES
+    from_address: int = 0
+    """ADDRESS_HISTORY: the address range and its rows of pixels; 0: all, 256."""
+    to_address: int = 0
+    rows: int = 0
+    request_bytes: int = 0
+    """FRAGMENTATION: the request that `unusable_free` is measured against;
+    0: the failing request of the nearest OOM, else the largest ever made.
+    """
+    range: bool = False
+    """ALLOCATIONS: all that lived in filter.from..to, not those of one moment."""
+    allocation_id: int = 0
+    """ALLOCATION_LIFE: Allocation.id."""
+
+
+@dataclass
+class Quality(Message):
+    """Something that was lost, sampled or missing."""
+
+    name: str = ""
+    """Stable name: "dropped_events", "no_baseline", "truncated_file", ..."""
+    severity: Severity = Severity.INFO_ONLY
+    count: int = 0
+    sentence: str = ""
+    """One sentence for the user."""
+    host: str = ""
+    allocator: str = ""
+    """Empty: the whole host."""
+
+
+@dataclass
+class Allocation(Message):
+    """One allocation, live or dead."""
+
+    id: int = 0
+    """Index of its allocator event, unique in the allocator; negative: the
+    baseline. Names the allocation in links and ALLOCATION_LIFE.
+    """
+    address: int = 0
+    requested_bytes: int = 0
+    allocated_bytes: int = 0
+    op_name: str = ""
+    """The full name ("StatefulPartitionedCall/sequential/dense/MatMul")."""
+    scope: str = ""
+    """The scope without call prefix and op ("sequential/dense")."""
+    op_type: str = ""
+    """The last part without its number ("MatMul")."""
+    shape: list[int] = field(default_factory=list)
+    has_shape: bool = False
+    """False: the shape was not recorded; true with no dims: a scalar."""
+    dtype: str = ""
+    step_id: int = 0
+    """TensorFlow's id of the executor step; 0: none."""
+    step: int = 0
+    """Training step; -1: unknown."""
+    thread: int = 0
+    born_ns: int = 0
+    died_ns: int = 0
+    """0: still live when the trace ended."""
+    lifetime_ns: int = 0
+    """To its death, or to the end of the trace."""
+    role: Role = Role.ROLE_UNKNOWN
+    mode: Mode = Mode.MODE_UNKNOWN
+    region_type: str = ""
+    baseline: bool = False
+    """It was already live when the recording began."""
+    host: str = ""
+    allocator: str = ""
+    weight: float = 0.0
+    """How many it stands for under sampling; 1 without."""
+
+
+@dataclass
+class StepMark(Message):
+    """See proto/datasets.proto, StepMark."""
+
+    step: int = 0
+    begin_ns: int = 0
+    end_ns: int = 0
+
+
+@dataclass
+class Mark(Message):
+    """See proto/datasets.proto, Mark."""
+
+    kind: MarkKind = MarkKind.MARK_UNSPECIFIED
+    time_ns: int = 0
+    bytes: int = 0
+    oom: int = 0
+    """MARK_OOM: its number."""
+    op_name: str = ""
+
+
+@dataclass
+class AllocatorInfo(Message):
+    """See proto/datasets.proto, AllocatorInfo."""
+
+    allocator: str = ""
+    """\"bfc_cpu_allocator_for_gpu#0"
+    """
+    kind: str = ""
+    device: str = ""
+    source: Source = Source.SOURCE_UNSPECIFIED
+    limit_bytes: int = 0
+    """0: unknown"""
+    peak_in_use_bytes: int = 0
+    peak_reserved_bytes: int = 0
+    peak_ns: int = 0
+    alloc_count: int = 0
+    """Exact, whatever was dropped."""
+    free_count: int = 0
+    failed_count: int = 0
+    oom_count: int = 0
+    baseline_count: int = 0
+    baseline_bytes: int = 0
+    first_ns: int = 0
+    last_ns: int = 0
+    end_in_use_bytes: int = 0
+    end_live_count: int = 0
+    event_count: int = 0
+    """Events of this allocator in the trace, what Moment.event counts."""
+    has_addresses: bool = False
+    has_regions: bool = False
+    closeness: float = 0.0
+    """Peak over limit; 0: the limit is unknown. What INFO ranks by."""
+
+
+@dataclass
+class HostInfo(Message):
+    """See proto/datasets.proto, HostInfo."""
+
+    host: str = ""
+    file: str = ""
+    """The file's name, without its folder."""
+    file_bytes: int = 0
+    tensorflow_version: str = ""
+    collector_version: str = ""
+    origin: str = ""
+    """\"profile", "oom", "snapshot"; empty: a stock trace"""
+    start_ns: int = 0
+    stop_ns: int = 0
+    hooks: str = ""
+    attribution: str = ""
+    cupti_mode: str = ""
+    cupti_reason: str = ""
+    sampling_rate: float = 0.0
+    allocators: list[AllocatorInfo] = field(default_factory=list)
+    environment: list[str] = field(default_factory=list)
+    first_step: int = 0
+    last_step: int = 0
+    has_steps: bool = False
+    anonymized: bool = False
+    process_id: int = 0
+
+
+@dataclass
+class Info(Message):
+    """See proto/datasets.proto, Info."""
+
+    hosts: list[HostInfo] = field(default_factory=list)
+    """The allocator closest to its limit first; hosts by their closest one."""
+    quality: list[Quality] = field(default_factory=list)
+    converter_version: str = ""
+
+
+@dataclass
+class TimelineColumn(Message):
+    """See proto/datasets.proto, TimelineColumn."""
+
+    time_ns: int = 0
+    """Where the column begins"""
+    in_use_min_bytes: int = 0
+    in_use_max_bytes: int = 0
+    requested_max_bytes: int = 0
+    reserved_max_bytes: int = 0
+    live_max_count: int = 0
+    events: int = 0
+    contributor_bytes: list[int] = field(default_factory=list)
+    """Bytes of contributor i of the series when the column's in-use was highest."""
+
+
+@dataclass
+class TimelineEvent(Message):
+    """One event, where the range is narrow enough to show each."""
+
+    index: int = 0
+    time_ns: int = 0
+    time_ps: int = 0
+    """Picoseconds since the trace began: separates events of one nanosecond."""
+    kind: EventKind = EventKind.EVENT_UNSPECIFIED
+    address: int = 0
+    bytes: int = 0
+    op_name: str = ""
+    in_use_bytes: int = 0
+    """After the event."""
+    allocation_id: int = 0
+    """The allocation that it made or ended."""
+
+
+@dataclass
+class PeakMoment(Message):
+    """See proto/datasets.proto, PeakMoment."""
+
+    time_ns: int = 0
+    event: int = 0
+    in_use_bytes: int = 0
+    requested_bytes: int = 0
+    reserved_bytes: int = 0
+    step: int = 0
+    live_count: int = 0
+
+
+@dataclass
+class Contributor(Message):
+    """See proto/datasets.proto, Contributor."""
+
+    key: str = ""
+    """The value of the group ("sequential/dense"); the last may be "(others)"."""
+    max_bytes: int = 0
+
+
+@dataclass
+class TimelineSeries(Message):
+    """See proto/datasets.proto, TimelineSeries."""
+
+    host: str = ""
+    allocator: str = ""
+    limit_bytes: int = 0
+    columns: list[TimelineColumn] = field(default_factory=list)
+    peak: PeakMoment = field(default_factory=lambda: PeakMoment())
+    contributors: list[Contributor] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    steps: list[StepMark] = field(default_factory=list)
+    events: list[TimelineEvent] = field(default_factory=list)
+    """Filled when the range holds no more of them than columns were asked."""
+    event_count: int = 0
+    filtered: bool = False
+    """In use counts only what the filter keeps."""
+
+
+@dataclass
+class MemoryTimeline(Message):
+    """See proto/datasets.proto, MemoryTimeline."""
+
+    from_ns: int = 0
+    to_ns: int = 0
+    series: list[TimelineSeries] = field(default_factory=list)
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class AllocationGroup(Message):
+    """See proto/datasets.proto, AllocationGroup."""
+
+    key: str = ""
+    count: int = 0
+    requested_bytes: int = 0
+    allocated_bytes: int = 0
+    largest_bytes: int = 0
+    children: list[AllocationGroup] = field(default_factory=list)
+    """GROUP_SCOPE: the level below."""
+
+
+@dataclass
+class Allocations(Message):
+    """See proto/datasets.proto, Allocations."""
+
+    allocations: list[Allocation] = field(default_factory=list)
+    """The page."""
+    total_count: int = 0
+    """Of all that match, not of the page."""
+    total_allocated_bytes: int = 0
+    total_requested_bytes: int = 0
+    groups: list[AllocationGroup] = field(default_factory=list)
+    time_ns: int = 0
+    """The moment that was meant."""
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class FragmentationMeasures(Message):
+    """Each measure by its own name; docs/measures.md has definitions and sources."""
+
+    in_use_bytes: int = 0
+    requested_bytes: int = 0
+    reserved_bytes: int = 0
+    limit_bytes: int = 0
+    free_bytes: int = 0
+    """Reserved, not in use."""
+    largest_free_bytes: int = 0
+    free_chunk_count: int = 0
+    bfc_fragmentation: float = 0.0
+    """(free - largest free) / free; 0 when nothing is free. BFC's own."""
+    unusable_free: float = 0.0
+    """Share of the free bytes in holes smaller than the request."""
+    unusable_free_request_bytes: int = 0
+    """The request of unusable_free."""
+    reserve_waste: float = 0.0
+    """1 - in use / reserved; 0 when nothing is reserved."""
+    internal_bytes: int = 0
+    """Allocated - requested of the live chunks."""
+    growable_bytes: int = 0
+    """Limit - reserved: what the pool may still grow by."""
+
+
+@dataclass
+class FragmentationColumn(Message):
+    """See proto/datasets.proto, FragmentationColumn."""
+
+    time_ns: int = 0
+    worst: FragmentationMeasures = field(default_factory=lambda: FragmentationMeasures())
+    """At the column's lowest largest-free moment."""
+
+
+@dataclass
+class Bin(Message):
+    """See proto/datasets.proto, Bin."""
+
+    index: int = 0
+    min_bytes: int = 0
+    free_count: int = 0
+    free_bytes: int = 0
+    used_count: int = 0
+    used_bytes: int = 0
+    requested_bytes: int = 0
+
+
+@dataclass
+class Region(Message):
+    """See proto/datasets.proto, Region."""
+
+    address: int = 0
+    size_bytes: int = 0
+    free_bytes: int = 0
+    largest_free_bytes: int = 0
+    chunk_count: int = 0
+
+
+@dataclass
+class Chunk(Message):
+    """See proto/datasets.proto, Chunk."""
+
+    address: int = 0
+    size_bytes: int = 0
+    free: bool = False
+    allocation: Allocation = field(default_factory=lambda: Allocation())
+    """Set when in use."""
+    bin: int = 0
+    region: int = 0
+    """Index in AddressMap.regions."""
+
+
+@dataclass
+class AddressMap(Message):
+    """See proto/datasets.proto, AddressMap."""
+
+    host: str = ""
+    allocator: str = ""
+    time_ns: int = 0
+    event: int = 0
+    regions: list[Region] = field(default_factory=list)
+    chunks: list[Chunk] = field(default_factory=list)
+    """In address order, without gaps inside a region."""
+    bins: list[Bin] = field(default_factory=list)
+    measures: FragmentationMeasures = field(default_factory=lambda: FragmentationMeasures())
+    regions_derived: bool = False
+    """Regions were not recorded but derived from the chunks seen."""
+
+
+@dataclass
+class FragmentationSeries(Message):
+    """See proto/datasets.proto, FragmentationSeries."""
+
+    host: str = ""
+    allocator: str = ""
+    columns: list[FragmentationColumn] = field(default_factory=list)
+
+
+@dataclass
+class Fragmentation(Message):
+    """See proto/datasets.proto, Fragmentation."""
+
+    series: list[FragmentationSeries] = field(default_factory=list)
+    maps: list[AddressMap] = field(default_factory=list)
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class Request(Message):
+    """See proto/datasets.proto, Request."""
+
+    op_name: str = ""
+    scope: str = ""
+    requested_bytes: int = 0
+    rounded_bytes: int = 0
+    """Rounded up as the allocator does."""
+    shape: list[int] = field(default_factory=list)
+    has_shape: bool = False
+    dtype: str = ""
+    step_id: int = 0
+    step: int = 0
+    thread: int = 0
+    waited_ns: int = 0
+    """Time spent in retries before null was returned (a duration)."""
+    role: Role = Role.ROLE_UNKNOWN
+    mode: Mode = Mode.MODE_UNKNOWN
+    op_type: str = ""
+
+
+@dataclass
+class Evidence(Message):
+    """See proto/datasets.proto, Evidence."""
+
+    name: str = ""
+    """\"free_bytes", "largest_free_bytes", ... or a sentence's subject."""
+    sentence: str = ""
+    value: float = 0.0
+    unit: str = ""
+    """\"bytes", "share", "bytes/step", "count"
+    """
+
+
+@dataclass
+class VerdictPart(Message):
+    """See proto/datasets.proto, VerdictPart."""
+
+    kind: str = ""
+    """Name of the kind as in Verdict.kind."""
+    share: float = 0.0
+    """Part of the shortfall that this cause explains, 0..1."""
+    sentence: str = ""
+
+
+@dataclass
+class Verdict(Message):
+    """See proto/datasets.proto, Verdict."""
+
+    kind: str = ""
+    """CAPACITY        all free memory together is less than the request
+    FRAGMENTATION   enough is free, but in no single hole
+    GROWTH_REGIONS  it would fit if the pool's regions were one
+    LIMIT           memory_limit lies below what the device has
+    EXTERNAL        the device is full though the pool is not at its limit
+    LEAK_LIKE       what survives grows step by step
+    TRANSIENT_PEAK  it fits again moments later
+    UNKNOWN         the trace does not tell
+    """
+    sentence: str = ""
+    """One plain sentence for someone who has never heard of a bin."""
+    evidence: list[Evidence] = field(default_factory=list)
+    parts: list[VerdictPart] = field(default_factory=list)
+    """All causes that take part, the first is `kind`."""
+    doubt: str = ""
+    """Empty: no doubt; else why it may be otherwise."""
+    short_by_bytes: int = 0
+    """What one hole was short by."""
+
+
+@dataclass
+class PinSet(Message):
+    """See proto/datasets.proto, PinSet."""
+
+    region_address: int = 0
+    hole_address: int = 0
+    """The hole that would open."""
+    hole_bytes: int = 0
+    released_bytes: int = 0
+    allocations: list[Allocation] = field(default_factory=list)
+    cost: PinCost = PinCost.PIN_COST_BYTES
+
+
+@dataclass
+class Remedy(Message):
+    """See proto/datasets.proto, Remedy."""
+
+    kind: str = ""
+    """Stable name: "smaller_batch", "mixed_precision", "release_leak", ..."""
+    title: str = ""
+    """What to do, one line."""
+    detail: str = ""
+    """How, and why it helps here."""
+    bytes: int = 0
+    """What it would give back at that moment."""
+    sufficiency: Sufficiency = Sufficiency.SUFFICIENCY_UNKNOWN
+    proof: str = ""
+    """What was checked against the layout."""
+    code: str = ""
+    """What to write, if it can be said as code or environment."""
+    with_: list[str] = field(default_factory=list)
+    """\"with" which other remedies, by kind."""
+
+
+@dataclass
+class Holder(Message):
+    """See proto/datasets.proto, Holder."""
+
+    key: str = ""
+    count: int = 0
+    allocated_bytes: int = 0
+    example: Allocation = field(default_factory=lambda: Allocation())
+
+
+@dataclass
+class Oom(Message):
+    """See proto/datasets.proto, Oom."""
+
+    index: int = 0
+    host: str = ""
+    allocator: str = ""
+    time_ns: int = 0
+    event: int = 0
+    """Event index of the failure in its allocator."""
+    request: Request = field(default_factory=lambda: Request())
+    limit_bytes: int = 0
+    reserved_bytes: int = 0
+    in_use_bytes: int = 0
+    free_bytes: int = 0
+    """Reserved but not in use."""
+    largest_free_bytes: int = 0
+    growable_bytes: int = 0
+    fits_if_compacted: bool = False
+    """Free and growable together are enough for the rounded request."""
+    verdict: Verdict = field(default_factory=lambda: Verdict())
+    pins: list[PinSet] = field(default_factory=list)
+    """One set for each cost that was asked; the cheapest first."""
+    remedies: list[Remedy] = field(default_factory=list)
+    recent: list[TimelineEvent] = field(default_factory=list)
+    """The last events before it, oldest first."""
+    holders: list[Holder] = field(default_factory=list)
+    """The largest holders by site."""
+    measures: FragmentationMeasures = field(default_factory=lambda: FragmentationMeasures())
+    live_count: int = 0
+    dump_check: DumpCheck = field(default_factory=lambda: DumpCheck())
+    """The replayed map equals TensorFlow's own dump, chunk for chunk."""
+
+
+@dataclass
+class DumpCheck(Message):
+    """Comparison of the replayed map with the MemoryDump in the trace."""
+
+    has_dump: bool = False
+    equal: bool = False
+    chunks: int = 0
+    different_chunks: int = 0
+    difference: str = ""
+    """The first difference in words."""
+
+
+@dataclass
+class OomWindow(Message):
+    """See proto/datasets.proto, OomWindow."""
+
+    ooms: list[Oom] = field(default_factory=list)
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class Leak(Message):
+    """See proto/datasets.proto, Leak."""
+
+    host: str = ""
+    allocator: str = ""
+    op_name: str = ""
+    """Op, shape and dtype of the site."""
+    scope: str = ""
+    shape: list[int] = field(default_factory=list)
+    dtype: str = ""
+    bytes_per_step: float = 0.0
+    bytes_per_step_low: float = 0.0
+    """95 % confidence interval of bytes_per_step."""
+    bytes_per_step_high: float = 0.0
+    since_step: int = 0
+    since_ns: int = 0
+    live_count: int = 0
+    live_bytes: int = 0
+    samples: list[Allocation] = field(default_factory=list)
+    kind: str = ""
+    """\"growth": the site grows; "survivor": it outlived its siblings."""
+    sentence: str = ""
+    by_step: list[StepBytes] = field(default_factory=list)
+    """Live bytes at the end of each step, for a picture."""
+
+
+@dataclass
+class StepBytes(Message):
+    """See proto/datasets.proto, StepBytes."""
+
+    step: int = 0
+    bytes: int = 0
+
+
+@dataclass
+class Leaks(Message):
+    """See proto/datasets.proto, Leaks."""
+
+    leaks: list[Leak] = field(default_factory=list)
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class StepUse(Message):
+    """See proto/datasets.proto, StepUse."""
+
+    host: str = ""
+    allocator: str = ""
+    step: StepMark = field(default_factory=lambda: StepMark())
+    peak: PeakMoment = field(default_factory=lambda: PeakMoment())
+    begin_in_use_bytes: int = 0
+    end_in_use_bytes: int = 0
+    alloc_count: int = 0
+    free_count: int = 0
+    survivor_bytes: int = 0
+
+
+@dataclass
+class Steps(Message):
+    """See proto/datasets.proto, Steps."""
+
+    steps: list[StepUse] = field(default_factory=list)
+    total_count: int = 0
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class CompareSide(Message):
+    """See proto/datasets.proto, CompareSide."""
+
+    run: str = ""
+    host: str = ""
+    allocator: str = ""
+    time_ns: int = 0
+    in_use_bytes: int = 0
+    live_count: int = 0
+
+
+@dataclass
+class CompareRow(Message):
+    """See proto/datasets.proto, CompareRow."""
+
+    key: str = ""
+    before_bytes: int = 0
+    after_bytes: int = 0
+    delta_bytes: int = 0
+    before_count: int = 0
+    after_count: int = 0
+    change: str = ""
+    """\"new", "gone", "grew", "shrank", "same"
+    """
+
+
+@dataclass
+class Compare(Message):
+    """See proto/datasets.proto, Compare."""
+
+    before: CompareSide = field(default_factory=lambda: CompareSide())
+    after: CompareSide = field(default_factory=lambda: CompareSide())
+    rows: list[CompareRow] = field(default_factory=list)
+    """Largest change first."""
+    total_count: int = 0
+    summary: list[str] = field(default_factory=list)
+    """The first lines: what tells the two apart, in sentences."""
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class DriverColumn(Message):
+    """See proto/datasets.proto, DriverColumn."""
+
+    time_ns: int = 0
+    device_total_bytes: int = 0
+    device_free_min_bytes: int = 0
+    process_bytes: int = 0
+    driver_bytes: int = 0
+    """Sum of the recorded driver allocations."""
+    pool_bytes: int = 0
+    """TensorFlow's pools on the device."""
+
+
+@dataclass
+class DriverRow(Message):
+    """See proto/datasets.proto, DriverRow."""
+
+    memory_kind: str = ""
+    pool: int = 0
+    source: str = ""
+    live_count: int = 0
+    live_bytes: int = 0
+    peak_bytes: int = 0
+    alloc_count: int = 0
+    free_count: int = 0
+
+
+@dataclass
+class DriverSeries(Message):
+    """See proto/datasets.proto, DriverSeries."""
+
+    host: str = ""
+    device: str = ""
+    mode: str = ""
+    reason: str = ""
+    columns: list[DriverColumn] = field(default_factory=list)
+    rows: list[DriverRow] = field(default_factory=list)
+
+
+@dataclass
+class DriverMemory(Message):
+    """See proto/datasets.proto, DriverMemory."""
+
+    series: list[DriverSeries] = field(default_factory=list)
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class HistoryRectangle(Message):
+    """The map over time as a picture: rectangles where they are at least a pixel,
+    what is smaller summed up in `coverage`.
+    """
+
+    allocation_id: int = 0
+    address: int = 0
+    size_bytes: int = 0
+    born_ns: int = 0
+    died_ns: int = 0
+    site: int = 0
+    """Index into AddressHistory.sites."""
+    step: int = 0
+
+
+@dataclass
+class HistorySite(Message):
+    """See proto/datasets.proto, HistorySite."""
+
+    op_name: str = ""
+    scope: str = ""
+    dtype: str = ""
+    role: Role = Role.ROLE_UNKNOWN
+
+
+@dataclass
+class AddressHistory(Message):
+    """See proto/datasets.proto, AddressHistory."""
+
+    host: str = ""
+    allocator: str = ""
+    from_ns: int = 0
+    to_ns: int = 0
+    regions: list[Region] = field(default_factory=list)
+    sites: list[HistorySite] = field(default_factory=list)
+    rectangles: list[HistoryRectangle] = field(default_factory=list)
+    coverage: bytes = b""
+    """Rows x columns, row-major from the lowest address: the share of the cell
+    used by allocations too small for a rectangle, 0..255.
+    """
+    rows: int = 0
+    columns: int = 0
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class AllocationLife(Message):
+    """See proto/datasets.proto, AllocationLife."""
+
+    allocation: Allocation = field(default_factory=lambda: Allocation())
+    before: list[Allocation] = field(default_factory=list)
+    """What lay at the same address before and after."""
+    after: list[Allocation] = field(default_factory=list)
+    quality: list[Quality] = field(default_factory=list)

@@ -1,0 +1,91 @@
+"""The base of the datasets' types: canonical protobuf JSON in and out.
+
+64-bit integers are strings in that JSON, enums are names, bytes are base64, and a
+field with its default value is left out.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import enum
+import functools
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+_SelfMessage = TypeVar("_SelfMessage", bound="Message")
+
+
+class Message:
+    """A message of proto/datasets.proto as a dataclass."""
+
+    @classmethod
+    def from_json(cls: type[_SelfMessage], value: Mapping[str, Any]) -> _SelfMessage:
+        """Returns the message of a parsed JSON object; unknown fields are ignored."""
+        decoders = _decoders(typing.cast(Any, cls))
+        known = {}
+        for name, item in value.items():
+            field = decoders.get(name)
+            if field is not None and item is not None:
+                known[field[0]] = field[1](item)
+        return cls(**known)
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the message as JSON values, without its default values."""
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every subclass is one
+        values = ((field.name, getattr(self, field.name), field) for field in fields)
+        return {
+            _json_name(name): _encode(value)
+            for name, value, field in values
+            if value != _default_of(field)
+        }
+
+
+def _json_name(name: str) -> str:
+    # A name that is a Python keyword has an underscore behind it.
+    first, *others = name.rstrip("_").split("_")
+    return first + "".join(other.capitalize() for other in others)
+
+
+def _default_of(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return field.default
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, Message):
+        return value.to_json()
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, list):
+        return [_encode(item) for item in value]
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value
+
+
+@functools.cache
+def _decoders(cls: Any) -> dict[str, tuple[str, Callable[[Any], Any]]]:
+    """Returns JSON name → (attribute, decoder) of a message's fields."""
+    return {
+        _json_name(name): (name, _decoder(hint))
+        for name, hint in typing.get_type_hints(cls).items()
+    }
+
+
+def _decoder(hint: Any) -> Callable[[Any], Any]:
+    if typing.get_origin(hint) is list:
+        (item_hint,) = typing.get_args(hint)
+        decode_item = _decoder(item_hint)
+        return lambda items: [decode_item(item) for item in items]
+    if isinstance(hint, types.UnionType):
+        return _decoder(next(each for each in typing.get_args(hint) if each is not type(None)))
+    if hint is bytes:
+        return base64.b64decode
+    decoder: Callable[[Any], Any] = hint.from_json if issubclass(hint, Message) else hint
+    return decoder

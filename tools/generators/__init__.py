@@ -1,0 +1,1 @@
+"""Programs that write source files from the contracts in proto/."""
