@@ -3,6 +3,7 @@ import type { ViewName } from '../store/selection';
 import { select, selection } from '../store/session';
 import type { Target } from '../store/target';
 import { AddressMap } from '../views/address-map/AddressMap';
+import { Fragmentation } from '../views/fragmentation/Fragmentation';
 import { LiveSet } from '../views/live-set/LiveSet';
 import { MomentBar } from './MomentBar';
 
@@ -15,6 +16,7 @@ interface DetailView {
 const DETAIL_VIEWS: readonly DetailView[] = [
   { name: 'map', title: 'Address map', View: AddressMap },
   { name: 'live', title: 'Live allocations', View: LiveSet },
+  { name: 'fragmentation', title: 'Fragmentation', View: Fragmentation },
 ];
 
 /** The views of one moment, one at a time. */

@@ -34,3 +34,8 @@ function multiples(min: number, max: number, step: number): number[] {
   for (let index = Math.ceil(min / step); index * step <= max; index += 1) ticks.push(index * step);
   return ticks;
 }
+
+/** Shares at every quarter, or only the ends where there is little room. */
+export function shareTicks(_min: number, _max: number, count: number): number[] {
+  return count < 4 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
+}

@@ -25,7 +25,7 @@ export interface FilterChoice {
   readonly role: Role;
 }
 
-export const VIEWS = ['live', 'map'] as const;
+export const VIEWS = ['map', 'live', 'fragmentation'] as const;
 export type ViewName = (typeof VIEWS)[number];
 
 export interface Selection {

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { ExportMenu, type Exports } from './ExportMenu';
 
 interface CardProps {
   readonly title: string;
@@ -7,18 +8,30 @@ interface CardProps {
   readonly note?: ComponentChildren;
   /** At the right: what can be done with it. */
   readonly actions?: ComponentChildren;
+  readonly exports?: Exports;
   readonly busy?: boolean;
   readonly class?: string;
 }
 
 /** A titled box, the frame of every view. */
-export function Card({ title, note, actions, busy = false, children, ...rest }: CardProps) {
+export function Card({
+  title,
+  note,
+  actions,
+  exports,
+  busy = false,
+  children,
+  ...rest
+}: CardProps) {
   return (
     <section class={`card ${rest.class ?? ''}`} aria-label={title} aria-busy={busy}>
       <header class="card-header">
         <h2>{title}</h2>
         {note !== undefined && <span class="card-note">{note}</span>}
-        <span class="card-actions">{actions}</span>
+        <span class="card-actions">
+          {actions}
+          {exports && <ExportMenu {...exports} />}
+        </span>
       </header>
       <div class={`busy-bar ${busy ? 'busy' : ''}`} />
       <div class="card-body">{children}</div>

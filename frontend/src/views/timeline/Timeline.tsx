@@ -2,6 +2,7 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../chart/Canvas';
 import { paletteOf } from '../../chart/palette';
 import { TimeChart } from '../../chart/TimeChart';
+import { columnsFor } from '../../chart/window';
 import { MEMORY_TIMELINE } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
 import type { TimelineSeries } from '../../generated/datasets_pb';
@@ -9,6 +10,7 @@ import { momentTimeNs, shownMoment } from '../../store/moment';
 import { select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { theme } from '../../store/theme';
+import { recordingLength, timeInteractions, visibleRange } from '../../store/timeWindow';
 import { Card } from '../../ui/Card';
 import { Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
@@ -16,7 +18,6 @@ import { drawMarks, drawSteps } from './draw';
 import { Legend } from './Legend';
 import { timelineArrays, topOfAxis } from './model';
 import { Readout } from './Readout';
-import { clampRange, columnsFor, panRange, type Range, zoomRange } from './window';
 
 const HEIGHT = 260;
 
@@ -24,9 +25,7 @@ const HEIGHT = 260;
 export function Timeline({ target }: { readonly target: Target }) {
   const body = useRef<HTMLDivElement>(null);
   const width = useWidth(body);
-  const end = Number(target.endNs - target.originNs);
-  const visible = visibleRange(target, end);
-  const columns = columnsFor(visible, end, width);
+  const columns = columnsFor(visibleRange(target), recordingLength(target), width);
   const asked = useDataset(
     MEMORY_TIMELINE,
     width > 0
@@ -64,7 +63,7 @@ export function Timeline({ target }: { readonly target: Target }) {
       <div ref={body}>
         {asked.error && <Failed error={asked.error} retry={asked.retry} />}
         {!series && asked.loading && <Waiting run={target.run} what="Reading the timeline…" />}
-        {series && <Chart target={target} series={series} visible={visible} end={end} />}
+        {series && <Chart target={target} series={series} />}
         {asked.data && <QualityNotes quality={asked.data.quality} />}
       </div>
     </Card>
@@ -74,11 +73,9 @@ export function Timeline({ target }: { readonly target: Target }) {
 interface ChartProps {
   readonly target: Target;
   readonly series: TimelineSeries;
-  readonly visible: Range;
-  readonly end: number;
 }
 
-function Chart({ target, series, visible, end }: ChartProps) {
+function Chart({ target, series }: ChartProps) {
   const [hover, setHover] = useState<number>();
   const momentNs = momentTimeNs(shownMoment(target), target);
   const palette = paletteOf(theme.value);
@@ -88,14 +85,12 @@ function Chart({ target, series, visible, end }: ChartProps) {
     [arrays],
   );
   const scene = { series, originNs: target.originNs, momentNs };
-  const show = (range: Range) => showRange(range, target, end);
   return (
     <>
       <Legend />
       <TimeChart
+        {...timeInteractions(target)}
         height={HEIGHT}
-        from={visible.from}
-        to={visible.to}
         top={topOfAxis(series)}
         data={data}
         lines={[
@@ -108,43 +103,8 @@ function Chart({ target, series, visible, end }: ChartProps) {
         drawUnder={(plot, colours) => drawSteps(plot, colours, scene)}
         drawOver={(plot, colours) => drawMarks(plot, colours, scene)}
         onHover={(at) => setHover(at?.index)}
-        onPick={(time) =>
-          select({
-            at: { kind: 'time', timeNs: target.originNs + BigInt(Math.max(0, Math.round(time))) },
-          })
-        }
-        onDrag={(from, to) => show({ from, to })}
-        onReset={() => select({ window: undefined })}
-        onZoom={(centre, factor) => show(zoomRange(visible, centre, factor, end))}
-        onPan={(share) => show(panRange(visible, share, end))}
       />
       <Readout arrays={arrays} index={hover} series={series} />
     </>
-  );
-}
-
-function visibleRange(target: Target, end: number): Range {
-  const { window } = selection.value;
-  if (!window) return { from: 0, to: Math.max(1, end) };
-  return clampRange(
-    { from: Number(window.fromNs - target.originNs), to: Number(window.toNs - target.originNs) },
-    end,
-  );
-}
-
-/** Moves of the hand do not fill the back button's history. */
-function showRange(range: Range, target: Target, end: number): void {
-  const { from, to } = clampRange(range, end);
-  const whole = from <= 0 && to >= end;
-  select(
-    {
-      window: whole
-        ? undefined
-        : {
-            fromNs: target.originNs + BigInt(Math.floor(from)),
-            toNs: target.originNs + BigInt(Math.ceil(to)),
-          },
-    },
-    'replace',
   );
 }

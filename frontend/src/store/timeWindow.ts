@@ -1,0 +1,57 @@
+/** The part of the recording on screen, one for all charts over time, and how the hand moves it. */
+import { clampRange, panRange, type Range, zoomRange } from '../chart/window';
+import { select, selection } from './session';
+import type { Target } from './target';
+
+/** Length of the recording in ns. */
+export function recordingLength(target: Target): number {
+  return Number(target.endNs - target.originNs);
+}
+
+/** What is on screen, in ns after the origin. */
+export function visibleRange(target: Target): Range {
+  const { window } = selection.value;
+  const end = recordingLength(target);
+  if (!window) return { from: 0, to: Math.max(1, end) };
+  return clampRange(
+    { from: Number(window.fromNs - target.originNs), to: Number(window.toNs - target.originNs) },
+    end,
+  );
+}
+
+/** Shows another part. Moves of the hand do not fill the back button's history. */
+export function showRange(range: Range, target: Target): void {
+  const end = recordingLength(target);
+  const { from, to } = clampRange(range, end);
+  const whole = from <= 0 && to >= end;
+  select(
+    {
+      window: whole
+        ? undefined
+        : {
+            fromNs: target.originNs + BigInt(Math.floor(from)),
+            toNs: target.originNs + BigInt(Math.ceil(to)),
+          },
+    },
+    'replace',
+  );
+}
+
+/** What a chart over time does on drag, wheel, keys and click. */
+export function timeInteractions(target: Target) {
+  const visible = visibleRange(target);
+  const end = recordingLength(target);
+  return {
+    from: visible.from,
+    to: visible.to,
+    onPick: (time: number) =>
+      select({
+        at: { kind: 'time', timeNs: target.originNs + BigInt(Math.max(0, Math.round(time))) },
+      }),
+    onDrag: (from: number, to: number) => showRange({ from, to }, target),
+    onReset: () => select({ window: undefined }),
+    onZoom: (centre: number, factor: number) =>
+      showRange(zoomRange(visible, centre, factor, end), target),
+    onPan: (share: number) => showRange(panRange(visible, share, end), target),
+  };
+}

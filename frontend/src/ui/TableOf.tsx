@@ -1,0 +1,30 @@
+import { type DataColumn, DataTable } from './DataTable';
+
+interface TableOfProps<Row> {
+  readonly caption: string;
+  readonly columns: readonly DataColumn<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row, index: number) => string;
+}
+
+const MOST_ROWS = 500;
+
+/** The numbers behind a picture, for those who do not see it and those who want them exactly. */
+export function TableOf<Row>({ caption, columns, rows, rowKey }: TableOfProps<Row>) {
+  return (
+    <details class="table-of">
+      <summary>Show as a table</summary>
+      <DataTable
+        caption={caption}
+        columns={columns}
+        rows={rows.slice(0, MOST_ROWS)}
+        rowKey={rowKey}
+      />
+      {rows.length > MOST_ROWS && (
+        <p class="hint">
+          The first {MOST_ROWS} of {rows.length} rows; the export has all.
+        </p>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,57 @@
+import { create } from '@bufbuild/protobuf';
+import { describe, expect, it } from 'vitest';
+import { BinSchema, FragmentationSeriesSchema } from '../../generated/datasets_pb';
+import { binHolds, fragmentationArrays, requestOf, usedBins } from './model';
+
+const bin = (index: number, freeBytes: bigint, usedBytes: bigint) =>
+  create(BinSchema, { index, minBytes: 256n << BigInt(index), freeBytes, usedBytes });
+
+describe('usedBins', () => {
+  it('keeps the bins between the smallest and the largest that hold something', () => {
+    const { bins, most } = usedBins([
+      bin(0, 0n, 0n),
+      bin(1, 512n, 0n),
+      bin(2, 0n, 0n),
+      bin(3, 0n, 4096n),
+      bin(4, 0n, 0n),
+    ]);
+    expect(bins.map(({ index }) => index)).toEqual([1, 2, 3]);
+    expect(most).toBe(4096);
+  });
+
+  it('is empty for an empty pool', () => {
+    expect(usedBins([]).bins).toEqual([]);
+  });
+});
+
+describe('binHolds', () => {
+  it('finds the bin of a request, the last one being open', () => {
+    expect(binHolds(bin(1, 0n, 0n), bin(2, 0n, 0n), 1000n)).toBe(true);
+    expect(binHolds(bin(2, 0n, 0n), bin(3, 0n, 0n), 1000n)).toBe(false);
+    expect(binHolds(bin(3, 0n, 0n), undefined, 1_000_000n)).toBe(true);
+  });
+});
+
+describe('fragmentationArrays', () => {
+  it('places each named measure, and nothing for a column without one', () => {
+    const series = create(FragmentationSeriesSchema, {
+      columns: [
+        { timeNs: 1000n },
+        {
+          timeNs: 1010n,
+          worst: {
+            freeBytes: 90n,
+            largestFreeBytes: 30n,
+            bfcFragmentation: 0.5,
+            unusableFreeRequestBytes: 64n,
+          },
+        },
+      ],
+    });
+    const arrays = fragmentationArrays(series, 1000n);
+    expect([...arrays.time]).toEqual([0, 10]);
+    expect([...arrays.free]).toEqual([0, 90]);
+    expect([...arrays.bfc]).toEqual([0, 0.5]);
+    expect(requestOf(series.columns)).toBe(64n);
+  });
+});

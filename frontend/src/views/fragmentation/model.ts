@@ -1,0 +1,84 @@
+/** Fragmentation as arrays to draw, and the measures with their definitions. */
+import type {
+  Bin,
+  FragmentationColumn,
+  FragmentationMeasures,
+  FragmentationSeries,
+} from '../../generated/datasets_pb';
+
+export interface FragmentationArrays {
+  readonly time: Float64Array;
+  readonly free: Float64Array;
+  readonly largestFree: Float64Array;
+  readonly bfc: Float64Array;
+  readonly unusable: Float64Array;
+  readonly waste: Float64Array;
+}
+
+export function fragmentationArrays(
+  series: FragmentationSeries,
+  originNs: bigint,
+): FragmentationArrays {
+  const { columns } = series;
+  const pick = (value: (measures: FragmentationMeasures) => bigint | number) =>
+    Float64Array.from(columns, ({ worst }) => (worst ? Number(value(worst)) : 0));
+  return {
+    time: Float64Array.from(columns, ({ timeNs }) => Number(timeNs - originNs)),
+    free: pick(({ freeBytes }) => freeBytes),
+    largestFree: pick(({ largestFreeBytes }) => largestFreeBytes),
+    bfc: pick(({ bfcFragmentation }) => bfcFragmentation),
+    unusable: pick(({ unusableFree }) => unusableFree),
+    waste: pick(({ reserveWaste }) => reserveWaste),
+  };
+}
+
+/** The request that the series measures against; 0 where there was none. */
+export function requestOf(columns: readonly FragmentationColumn[]): bigint {
+  return columns.find(({ worst }) => worst)?.worst?.unusableFreeRequestBytes ?? 0n;
+}
+
+export interface Measure {
+  readonly name: string;
+  readonly help: string;
+  readonly value: (measures: FragmentationMeasures) => number;
+}
+
+/** The measures are different things: each has its name and says what it divides by what. */
+export const MEASURES: readonly Measure[] = [
+  {
+    name: "BFC's fragmentation",
+    help: 'The share of the free bytes of the pool that is not in its largest hole: (free − largest hole) / free. This is what TensorFlow itself reports.',
+    value: ({ bfcFragmentation }) => bfcFragmentation,
+  },
+  {
+    name: 'Unusable for the request',
+    help: 'The share of the free bytes that lies in holes smaller than the request (Gorman and Whitcroft). At 100 % the request cannot be served without growing.',
+    value: ({ unusableFree }) => unusableFree,
+  },
+  {
+    name: 'Reserve waste',
+    help: 'The share of what the pool has taken from the device that nobody uses: 1 − in use / reserved.',
+    value: ({ reserveWaste }) => reserveWaste,
+  },
+];
+
+/** The bins that hold anything, and the most bytes that one of them holds. */
+export function usedBins(bins: readonly Bin[]): {
+  readonly bins: readonly Bin[];
+  readonly most: number;
+} {
+  const filled = bins.filter(({ freeBytes, usedBytes }) => freeBytes + usedBytes > 0n);
+  const first = filled[0]?.index ?? 0;
+  const last = filled.at(-1)?.index ?? -1;
+  const shown = bins.filter(({ index }) => index >= first && index <= last);
+  const most = Math.max(
+    1,
+    ...shown.map(({ freeBytes, usedBytes }) => Math.max(Number(freeBytes), Number(usedBytes))),
+  );
+  return { bins: shown, most };
+}
+
+/** Whether a request falls into a bin: it is searched for from there upwards. */
+export function binHolds(bin: Bin, next: Bin | undefined, requestBytes: bigint): boolean {
+  return requestBytes >= bin.minBytes && (!next || requestBytes < next.minBytes);
+}
