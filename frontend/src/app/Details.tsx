@@ -4,6 +4,7 @@ import { select, selection } from '../store/session';
 import type { Target } from '../store/target';
 import { AddressMap } from '../views/address-map/AddressMap';
 import { Fragmentation } from '../views/fragmentation/Fragmentation';
+import { Holders } from '../views/holders/Holders';
 import { LiveSet } from '../views/live-set/LiveSet';
 import { MomentBar } from './MomentBar';
 
@@ -15,6 +16,7 @@ interface DetailView {
 
 const DETAIL_VIEWS: readonly DetailView[] = [
   { name: 'map', title: 'Address map', View: AddressMap },
+  { name: 'holders', title: 'Who holds it', View: Holders },
   { name: 'live', title: 'Live allocations', View: LiveSet },
   { name: 'fragmentation', title: 'Fragmentation', View: Fragmentation },
 ];

@@ -108,3 +108,13 @@ export function colourOf(palette: Palette, name: string): string {
   }
   return palette.categories[(hash >>> 0) % palette.categories.length] ?? palette.other;
 }
+
+/** Black or white, whichever reads better on a colour of a palette ("#rrggbb"). */
+export function textOn(colour: string): string {
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const value = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  // Where black and white have the same contrast, by the definition of WCAG 2.2.
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000000' : '#ffffff';
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Role } from '../generated/datasets_pb';
+import { GroupBy, Role } from '../generated/datasets_pb';
 import { decodeLink, encodeLink } from './link';
 import { NO_FILTER, NOTHING_CHOSEN, type Selection } from './selection';
 
@@ -17,6 +17,7 @@ const CHOSEN: Selection = {
     dtype: 'float32',
     role: Role.GRADIENT,
   },
+  groupBy: GroupBy.GROUP_DTYPE,
   allocation: -3n,
 };
 

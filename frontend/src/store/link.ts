@@ -5,7 +5,7 @@
  * parameters after it alone; the ones of a plugin begin with "p.<plugin>.", so
  * that two plugins never read each other's.
  */
-import { Role } from '../generated/datasets_pb';
+import { GroupBy, Role } from '../generated/datasets_pb';
 import {
   type FilterChoice,
   type Moment,
@@ -48,6 +48,7 @@ export function decodeLink(fragment: string): Selection {
     at: decodeMoment(text('at')),
     window: decodeWindow(text('window')),
     filter: decodeFilter(text),
+    groupBy: enumValue(GroupBy, `GROUP_${text('group')}`) ?? NOTHING_CHOSEN.groupBy,
     allocation: integer(text('allocation')),
   };
 }
@@ -93,6 +94,10 @@ function parametersOf(selection: Selection): Record<string, string> {
     scope: filter.scope,
     dtype: filter.dtype,
     role: filter.role === Role.UNKNOWN ? '' : Role[filter.role],
+    group:
+      selection.groupBy === NOTHING_CHOSEN.groupBy
+        ? ''
+        : GroupBy[selection.groupBy].replace('GROUP_', ''),
     allocation: allocation === undefined ? '' : String(allocation),
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
@@ -100,13 +105,12 @@ function parametersOf(selection: Selection): Record<string, string> {
 
 function decodeFilter(text: (name: string) => string): FilterChoice {
   const min = integer(text('min'));
-  const role = (Role as unknown as Record<string, unknown>)[text('role')];
   return {
     search: text('search'),
     minBytes: min !== undefined && min > 0n ? min : NO_FILTER.minBytes,
     scope: text('scope'),
     dtype: text('dtype'),
-    role: typeof role === 'number' ? (role as Role) : NO_FILTER.role,
+    role: enumValue(Role, text('role')) ?? NO_FILTER.role,
   };
 }
 
@@ -116,6 +120,15 @@ function decodeWindow(text: string): TimeWindow | undefined {
   const toNs = integer(to);
   if (fromNs === undefined || toNs === undefined || toNs <= fromNs) return undefined;
   return { fromNs, toNs };
+}
+
+/** The number of an enum's name; undefined for anything else. */
+function enumValue<Value extends number>(
+  all: Readonly<Record<string, string | Value>>,
+  name: string,
+): Value | undefined {
+  const value = Object.hasOwn(all, name) ? all[name] : undefined;
+  return typeof value === 'number' ? value : undefined;
 }
 
 /** A signed 64-bit integer, or undefined: addresses are typed and shared by people. */

@@ -1,5 +1,5 @@
 /** What the reader has chosen: one value, shared by all views and kept in the page's address. */
-import { Role } from '../generated/datasets_pb';
+import { GroupBy, Role } from '../generated/datasets_pb';
 
 /** The moment that map and live set show. */
 export type Moment =
@@ -25,7 +25,7 @@ export interface FilterChoice {
   readonly role: Role;
 }
 
-export const VIEWS = ['map', 'live', 'fragmentation'] as const;
+export const VIEWS = ['map', 'holders', 'live', 'fragmentation'] as const;
 export type ViewName = (typeof VIEWS)[number];
 
 export interface Selection {
@@ -39,6 +39,8 @@ export interface Selection {
   /** Undefined: the whole recording. */
   readonly window: TimeWindow | undefined;
   readonly filter: FilterChoice;
+  /** How the holders are summed up. */
+  readonly groupBy: GroupBy;
   /** Allocation.id of the one whose life is shown. */
   readonly allocation: bigint | undefined;
 }
@@ -59,5 +61,6 @@ export const NOTHING_CHOSEN: Selection = {
   at: { kind: 'default' },
   window: undefined,
   filter: NO_FILTER,
+  groupBy: GroupBy.GROUP_SCOPE,
   allocation: undefined,
 };

@@ -1,0 +1,33 @@
+import { GroupBy } from '../../generated/datasets_pb';
+import type { FilterChoice } from '../../store/selection';
+
+/** What the live set can be grouped by, as people call it. */
+export const GROUPINGS: readonly { readonly value: GroupBy; readonly label: string }[] = [
+  { value: GroupBy.GROUP_SCOPE, label: 'Layer or name scope' },
+  { value: GroupBy.GROUP_ROLE, label: 'Role' },
+  { value: GroupBy.GROUP_OP, label: 'Operation' },
+  { value: GroupBy.GROUP_OP_TYPE, label: 'Operation type' },
+  { value: GroupBy.GROUP_SHAPE, label: 'Shape' },
+  { value: GroupBy.GROUP_DTYPE, label: 'Data type' },
+  { value: GroupBy.GROUP_STEP, label: 'Step of birth' },
+  { value: GroupBy.GROUP_AGE, label: 'Age' },
+  { value: GroupBy.GROUP_MODE, label: 'Eager or graph' },
+];
+
+/** The filter that keeps one group; what no filter can say is left as it is. */
+export function narrowTo(groupBy: GroupBy, path: string, filter: FilterChoice): FilterChoice {
+  // Names in parentheses stand for what has no name.
+  if (path.startsWith('(')) return filter;
+  switch (groupBy) {
+    case GroupBy.GROUP_SCOPE:
+      return { ...filter, scope: filter.scope === '' ? path : `${filter.scope}/${path}` };
+    case GroupBy.GROUP_DTYPE:
+      return { ...filter, dtype: path };
+    case GroupBy.GROUP_OP:
+    case GroupBy.GROUP_OP_TYPE:
+    case GroupBy.GROUP_SHAPE:
+      return { ...filter, search: path };
+    default:
+      return filter;
+  }
+}
