@@ -14,6 +14,8 @@ namespace {
 constexpr double kMinShortLivedShare = 0.9;
 // A survivor has lived so many times as many steps as any sibling did.
 constexpr int64_t kSurvivorFactor = 4;
+// Constants that are made once for a graph and kept with it are smaller.
+constexpr uint64_t kMinSurvivorBytes = 4096;
 
 // What allocations of one op, shape and dtype did.
 struct SiteHistory {
@@ -179,7 +181,8 @@ class LeakSearch {
     std::vector<Row> rows;
     for (const Row row : history.live) {
       const int64_t born = steps_.IndexOf(row);
-      if (born >= 0 && now - born > kSurvivorFactor * longest) {
+      if (born >= 0 && now - born > kSurvivorFactor * longest &&
+          replay_.BytesOf(row) >= kMinSurvivorBytes) {
         rows.push_back(row);
       }
     }

@@ -81,27 +81,47 @@ void RoleClassifier::FindUpdates() {
   const AllocatorTrace& trace = replay_.trace();
   for (Row row = 0; row < trace.row_count(); ++row) {
     if (trace.kind_of[row] != RowKind::kAlloc) continue;
-    const OpPurpose purpose = purpose_[trace.site[row]];
-    if (purpose != OpPurpose::kOptimizerUpdate &&
-        purpose != OpPurpose::kVariableUpdate) {
-      continue;
-    }
     const AllocationSite& site = host.sites.Get(trace.site[row]);
-    if (site.shape != kEmptyString && IsFloating(site.dtype)) {
-      first_update_.try_emplace(site.shape, row);
+    switch (purpose_[trace.site[row]]) {
+      case OpPurpose::kOptimizerSlot:
+        first_slot_.try_emplace(site.requested_bytes, row);
+        break;
+      case OpPurpose::kOptimizerUpdate:
+      case OpPurpose::kVariableUpdate:
+        if (site.shape != kEmptyString && IsFloating(site.dtype)) {
+          first_update_.try_emplace(site.shape, row);
+        }
+        break;
+      default:
+        break;
     }
   }
   for (Row row = 0; row < trace.row_count(); ++row) {
-    if (trace.kind_of[row] != RowKind::kAlloc || replay_.EndOf(row) != kNoRow) {
-      continue;
-    }
-    const AllocationSite& site = host.sites.Get(trace.site[row]);
-    const auto update = first_update_.find(site.shape);
-    if (update != first_update_.end() && row < update->second &&
-        OpTypeOf(host.OpOf(site)) != "Fill" && IsFloating(site.dtype)) {
-      random_variables_.insert(site.shape);
+    if (trace.kind_of[row] == RowKind::kAlloc && WitnessOf(row) != kNoRow &&
+        OpTypeOf(host.OpOf(replay_.SiteOf(row))) != "Fill") {
+      random_variables_.insert(replay_.SiteOf(row).shape);
     }
   }
+}
+
+Row RoleClassifier::WitnessOf(Row alloc) const {
+  const AllocationSite& site = replay_.SiteOf(alloc);
+  if (purpose_[replay_.trace().site[alloc]] != OpPurpose::kUnknown ||
+      !IsFloating(site.dtype) || site.shape == kEmptyString) {
+    return kNoRow;
+  }
+  const auto shows = [&](Row witness) {
+    return replay_.IsLiveAt(alloc, witness) &&
+           replay_.trace().ContextOf(alloc).step_id !=
+               replay_.trace().ContextOf(witness).step_id;
+  };
+  const auto update = first_update_.find(site.shape);
+  if (update != first_update_.end() && shows(update->second)) {
+    return update->second;
+  }
+  const auto slot = first_slot_.find(site.requested_bytes);
+  if (slot != first_slot_.end() && shows(slot->second)) return slot->second;
+  return kNoRow;
 }
 
 bool RoleClassifier::OutlivesItsStep(Row alloc) const {
@@ -117,14 +137,8 @@ bool RoleClassifier::OutlivesItsStep(Row alloc) const {
 }
 
 Role RoleClassifier::RoleByLifetime(Row alloc) const {
+  if (WitnessOf(alloc) == kNoRow) return ROLE_UNKNOWN;
   const AllocationSite& site = replay_.SiteOf(alloc);
-  if (replay_.EndOf(alloc) != kNoRow || !IsFloating(site.dtype)) {
-    return ROLE_UNKNOWN;
-  }
-  const auto update = first_update_.find(site.shape);
-  if (update == first_update_.end() || alloc > update->second) {
-    return ROLE_UNKNOWN;
-  }
   if (OpTypeOf(replay_.host().OpOf(site)) != "Fill") return ROLE_VARIABLE;
   return random_variables_.contains(site.shape) ? ROLE_OPTIMIZER : ROLE_UNKNOWN;
 }

@@ -1,9 +1,9 @@
 // The role of every allocation: what its op's name and its lifetime together
 // really show. Where they do not, it stays unknown.
 //
-//   VARIABLE    made, read or assigned as one; or made before the first update
-//               of an optimizer, of a shape that the optimizer updates, and
-//               never freed
+//   VARIABLE    made, read or assigned as one; or alive when an optimizer first
+//               updated its shape, or made a slot of its bytes, and made by an
+//               earlier call than that
 //   OPTIMIZER   a slot by its name; or written by an update and alive after its
 //               step; or zeros made like a variable beside a variable of the
 //               same shape
@@ -44,6 +44,9 @@ class RoleClassifier {
  private:
   void ReadSites();
   void FindUpdates();
+  // The row whose update or slot shows the allocation to be a variable or one
+  // of its slots; kNoRow: there is none.
+  Row WitnessOf(Row alloc) const;
   Role RoleByLifetime(Row alloc) const;
 
   const AllocatorReplay& replay_;
@@ -52,6 +55,8 @@ class RoleClassifier {
   std::vector<bool> has_gradient_;
   // Shape of what optimizers update, to the first row of such an update.
   absl::flat_hash_map<StringId, Row> first_update_;
+  // Requested bytes of an optimizer's slots, to the first row of such a slot.
+  absl::flat_hash_map<uint64_t, Row> first_slot_;
   // Shapes of variables that were not made as zeros.
   absl::flat_hash_set<StringId> random_variables_;
 };

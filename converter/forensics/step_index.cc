@@ -2,7 +2,18 @@
 
 #include <algorithm>
 
+#include "converter/trace/op_name.h"
+
 namespace oom_forensics {
+namespace {
+
+// Whether the op has a scope: eager ops and those of input pipelines, which
+// have executor steps of their own, have none.
+bool IsInLayer(const AllocatorReplay& replay, Row alloc) {
+  return !ScopeOf(replay.host().OpOf(replay.SiteOf(alloc))).empty();
+}
+
+}  // namespace
 
 StepIndex::StepIndex(const AllocatorReplay& replay, Position until) {
   if (replay.host().steps.empty()) {
@@ -32,7 +43,7 @@ void StepIndex::FromCalls(const AllocatorReplay& replay, Position until) {
   for (Row row = trace.baseline_rows; row < until; ++row) {
     if (trace.kind_of[row] != RowKind::kAlloc) continue;
     const int64_t step_id = trace.ContextOf(row).step_id;
-    if (step_id == 0) continue;
+    if (step_id == 0 || !IsInLayer(replay, row)) continue;
     if (step_id != current) {
       current = step_id;
       spans_.push_back({static_cast<int64_t>(spans_.size()), row, row + 1});

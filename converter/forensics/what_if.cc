@@ -15,13 +15,15 @@ namespace {
 // A pool whose only region is at least this part of its limit does not grow.
 constexpr double kWholePoolShare = 0.99;
 
-BfcSettings SettingsOf(const AllocatorReplay& replay, Position position) {
+BfcSettings SettingsOf(const AllocatorReplay& replay, Row failure) {
   const AllocatorTrace& trace = replay.trace();
-  const Usage usage = replay.usage().At(position);
+  const Position position = failure;
   BfcSettings settings;
+  settings.limit_bytes = LimitAt(replay, failure);
   // Without a known limit, the pool is taken for full as it stands.
-  settings.limit_bytes =
-      trace.limit_bytes != 0 ? trace.limit_bytes : usage.reserved_bytes;
+  if (settings.limit_bytes == 0) {
+    settings.limit_bytes = replay.usage().At(position).reserved_bytes;
+  }
   const std::vector<MappedRegion> regions = replay.RegionsAt(position);
   settings.allow_growth =
       regions.size() != 1 ||
@@ -58,6 +60,9 @@ class Trial {
     if (!outcome_.failed_before) {
       outcome_.placed = model_->Allocate(RequestedBytes(failure_)).has_value();
     }
+    for (const uint64_t bytes : scenario_.then_bytes) {
+      outcome_.placed = outcome_.placed && model_->Allocate(bytes).has_value();
+    }
     outcome_.in_use_bytes = model_->in_use_bytes();
     outcome_.free_bytes = model_->free_bytes();
     outcome_.largest_free_bytes = model_->largest_free_bytes();
@@ -66,8 +71,8 @@ class Trial {
 
  private:
   uint64_t RequestedBytes(Row row) const {
-    if (scenario_.requested_bytes) return scenario_.requested_bytes(row);
-    return replay_.SiteOf(row).requested_bytes;
+    const uint64_t bytes = replay_.SiteOf(row).requested_bytes;
+    return scenario_.resized ? scenario_.resized(row, bytes) : bytes;
   }
   bool IsLeftOut(Row row) const {
     return scenario_.is_left_out && scenario_.is_left_out(row);
@@ -108,7 +113,8 @@ class Trial {
     }
     Layout layout = LayoutAt(replay_, from);
     for (RegionLayout& region : layout) {
-      recorded_.erase(region.size_bytes);
+      const auto held = recorded_.find(region.size_bytes);
+      if (held != recorded_.end()) recorded_.erase(held);
       region.blocks = Changed(region.blocks);
     }
     model_ = std::make_unique<BfcModel>(settings_, layout);
@@ -130,7 +136,7 @@ class Trial {
       }
       address_[row] = block.address;
       const uint64_t bytes =
-          scenario_.requested_bytes
+          scenario_.resized
               ? std::min(block.size_bytes,
                          std::max(BfcModel::kGranularityBytes,
                                   BfcModel::RoundUp(RequestedBytes(row))))
@@ -189,6 +195,13 @@ class Trial {
 
 }  // namespace
 
+uint64_t LimitAt(const AllocatorReplay& replay, Row failure) {
+  const FailedRequest* failed = replay.trace().FailureOf(failure);
+  return failed != nullptr && failed->limit_bytes != 0
+             ? failed->limit_bytes
+             : replay.trace().limit_bytes;
+}
+
 Layout LayoutAt(const AllocatorReplay& replay, Position position) {
   const ChunkMap map = replay.MapAt(position);
   const int64_t now_ps = replay.TimePsOf(position);
@@ -207,6 +220,29 @@ Layout LayoutAt(const AllocatorReplay& replay, Position position) {
     layout[chunk.region].blocks.push_back(block);
   }
   return layout;
+}
+
+Scenario Together(const Scenario& first, const Scenario& second) {
+  Scenario both = first;
+  if (first.resized && second.resized) {
+    both.resized = [a = first.resized, b = second.resized](Row row,
+                                                           uint64_t bytes) {
+      return b(row, a(row, bytes));
+    };
+  } else if (second.resized) {
+    both.resized = second.resized;
+  }
+  if (first.is_left_out && second.is_left_out) {
+    both.is_left_out = [a = first.is_left_out, b = second.is_left_out](
+                           Row row) { return a(row) || b(row); };
+  } else if (second.is_left_out) {
+    both.is_left_out = second.is_left_out;
+  }
+  if (second.limit_bytes.has_value()) both.limit_bytes = second.limit_bytes;
+  both.one_region = first.one_region || second.one_region;
+  both.then_bytes.insert(both.then_bytes.end(), second.then_bytes.begin(),
+                         second.then_bytes.end());
+  return both;
 }
 
 WhatIf::WhatIf(const AllocatorReplay& replay, Row failure)

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "converter/forensics/bfc_model.h"
 #include "converter/forensics/layout.h"
@@ -23,14 +24,20 @@ inline constexpr Row kMaxWhatIfRows = 100000;
 
 // What is different. Unset: as recorded.
 struct Scenario {
-  // Bytes that an allocation, or the failed request, asks for.
-  std::function<uint64_t(Row)> requested_bytes;
+  // Bytes that an allocation, or the failed request, asks for, from those that
+  // it would ask for otherwise.
+  std::function<uint64_t(Row, uint64_t bytes)> resized;
   // True: the allocation is never made (or was released before).
   std::function<bool(Row)> is_left_out;
   std::optional<uint64_t> limit_bytes;
   // One region of the limit's size in place of growth.
   bool one_region = false;
+  // Requests that are known to follow the failed one, and must fit too.
+  std::vector<uint64_t> then_bytes;
 };
+
+// Both at once.
+Scenario Together(const Scenario& first, const Scenario& second);
 
 struct Outcome {
   // The request found a place, and so did all before it.
@@ -49,6 +56,9 @@ struct Outcome {
 // The layout of an allocator with the kAlloc row as holder and ages at that
 // position.
 Layout LayoutAt(const AllocatorReplay& replay, Position position);
+
+// The pool's limit when the request of a kFailed row failed; 0: unknown.
+uint64_t LimitAt(const AllocatorReplay& replay, Row failure);
 
 class WhatIf {
  public:
