@@ -1,0 +1,194 @@
+#include "converter/command/commands.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "converter/datasets/dataset.h"
+#include "converter/datasets/info.h"
+#include "converter/input/trace_files.h"
+#include "converter/render/render.h"
+#include "converter/render/report.h"
+#include "converter/run/run.h"
+#include "converter/service/service.h"
+
+namespace oom_forensics {
+namespace {
+
+int Fail(int code, const absl::Status& status) {
+  std::cerr << "oom-forensics: " << std::string(status.message()) << "\n";
+  return code;
+}
+
+int WrongUsage(const std::string& sentence) {
+  return Fail(kExitUsage, absl::InvalidArgumentError(sentence));
+}
+
+RunOptions ToRunOptions(const Options& options) {
+  RunOptions run;
+  run.read.allow_truncated = options.allow_truncated;
+  run.read.max_resident_bytes = options.max_memory_mb << 20;
+  return run;
+}
+
+absl::StatusOr<std::unique_ptr<Run>> OpenRun(const std::string& path,
+                                             const Options& options) {
+  const auto files = FindTraceFiles(path, options.run);
+  if (!files.ok()) return files.status();
+  return Run::Open(*files, ToRunOptions(options));
+}
+
+// A question that makes no sense for this input is wrong usage; the rest is
+// the input's fault.
+int CodeOf(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
+                 absl::IsUnimplemented(status)
+             ? kExitUsage
+             : kExitUnreadable;
+}
+
+int WriteOutput(const std::string& bytes, const Options& options) {
+  if (options.output.empty() || options.output == "-") {
+    std::cout.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    std::cout.flush();
+    return std::cout ? kExitDone : kExitUnreadable;
+  }
+  std::ofstream file(options.output, std::ios::binary | std::ios::trunc);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) {
+    return Fail(kExitUnreadable, absl::UnavailableError(absl::StrCat(
+                                     "Cannot write ", options.output, ".")));
+  }
+  return kExitDone;
+}
+
+absl::StatusOr<std::string> Render(const google::protobuf::Message& message,
+                                   const DatasetEntry& dataset,
+                                   OutputFormat format) {
+  switch (format) {
+    case OutputFormat::kProtobuf:
+      return RenderProtobuf(message);
+    case OutputFormat::kCsv:
+      return RenderCsv(message, dataset.csv_rows);
+    case OutputFormat::kText:
+    case OutputFormat::kJson:
+      break;
+  }
+  auto json = RenderJson(message);
+  if (json.ok()) *json += "\n";
+  return json;
+}
+
+absl::StatusOr<DatasetMessage> Ask(const Run& run, const Options& options,
+                                   DatasetKind dataset) {
+  Query query = options.query;
+  query.set_dataset(dataset);
+  return AnswerQuery({run, nullptr, query});
+}
+
+// Whether a condition of --fail-on holds.
+absl::StatusOr<bool> IsMet(const std::string& condition, const Run& run) {
+  if (condition == "oom") {
+    for (const auto& host : run.hosts()) {
+      for (const auto& replay : host->allocators()) {
+        if (!replay->failure_positions().empty()) return true;
+      }
+    }
+    return false;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--fail-on: \"", condition, "\" is not one of oom."));
+}
+
+int CheckFailOn(const Options& options, const Run& run, int code) {
+  for (const std::string& condition : options.fail_on) {
+    const auto met = IsMet(condition, run);
+    if (!met.ok()) return Fail(kExitUsage, met.status());
+    if (*met && code == kExitDone) code = kExitFailOn;
+  }
+  return code;
+}
+
+int Convert(const Options& options, const Run& run) {
+  const DatasetEntry* dataset = FindDataset(options.query.dataset());
+  if (dataset == nullptr) {
+    return WrongUsage(
+        absl::StrCat("convert needs --dataset, one of ", DatasetNames(), "."));
+  }
+  const auto answer = Ask(run, options, dataset->kind);
+  if (!answer.ok()) return Fail(CodeOf(answer.status()), answer.status());
+  const auto bytes = Render(**answer, *dataset, options.format);
+  if (!bytes.ok()) return Fail(kExitUnreadable, bytes.status());
+  return WriteOutput(*bytes, options);
+}
+
+int ReportOrInfo(const Options& options, const Run& run) {
+  const bool report = options.command == "report";
+  const DatasetEntry& dataset = *FindDataset(report ? OOM_WINDOW : INFO);
+  const auto info = Ask(run, options, INFO);
+  if (!info.ok()) return Fail(CodeOf(info.status()), info.status());
+  if (options.format != OutputFormat::kText) {
+    const auto answer = Ask(run, options, dataset.kind);
+    if (!answer.ok()) return Fail(CodeOf(answer.status()), answer.status());
+    const auto bytes = Render(**answer, dataset, options.format);
+    if (!bytes.ok()) return Fail(kExitUnreadable, bytes.status());
+    return WriteOutput(*bytes, options);
+  }
+  const auto& facts = static_cast<const Info&>(**info);
+  if (!report) return WriteOutput(RenderInfo(run.name(), facts), options);
+  const auto window = Ask(run, options, OOM_WINDOW);
+  if (!window.ok()) return Fail(CodeOf(window.status()), window.status());
+  return WriteOutput(
+      RenderReport(run.name(), facts, static_cast<const OomWindow&>(**window)),
+      options);
+}
+
+bool IsCommand(const std::string& name) {
+  return name == "info" || name == "report" || name == "convert" ||
+         name == "serve";
+}
+
+}  // namespace
+
+int RunCommand(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--help" || argument == "-h" || argument == "help") {
+      std::cout << UsageText();
+      return kExitDone;
+    }
+    if (argument == "--version") {
+      std::cout << "oom-forensics " << kConverterVersion << "\n";
+      return kExitDone;
+    }
+  }
+  const auto options = ParseOptions(arguments);
+  if (!options.ok()) return Fail(kExitUsage, options.status());
+  if (!IsCommand(options->command)) {
+    return WrongUsage(
+        options->command.empty()
+            ? "Say what to do: info, report, convert or serve; see --help."
+            : absl::StrCat("There is no command ", options->command,
+                           "; see --help."));
+  }
+  if (options->paths.size() != 1) {
+    return WrongUsage(absl::StrCat(options->command, " takes one PATH."));
+  }
+  if (options->command == "serve") {
+    return Serve(options->paths.front(), options->run, ToRunOptions(*options),
+                 stdin, stdout);
+  }
+  const auto run = OpenRun(options->paths.front(), *options);
+  if (!run.ok()) return Fail(kExitUnreadable, run.status());
+  const int code = options->command == "convert"
+                       ? Convert(*options, **run)
+                       : ReportOrInfo(*options, **run);
+  return CheckFailOn(*options, **run, code);
+}
+
+}  // namespace oom_forensics

@@ -1,0 +1,200 @@
+#include "converter/render/report.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "converter/text/bytes.h"
+
+namespace oom_forensics {
+namespace {
+
+constexpr int kShownHolders = 10;
+
+// Control characters could drive a terminal; names come from the trace.
+std::string Printable(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+  }
+  return text;
+}
+
+std::string Percent(double share) {
+  return absl::StrFormat("%.1f %%", share * 100);
+}
+
+template <typename Dims>
+std::string Shape(const Dims& dims) {
+  return absl::StrCat("[", absl::StrJoin(dims, ","), "]");
+}
+
+std::string OpOrUnknown(const std::string& op) {
+  return op.empty() ? "an op that was not recorded" : Printable(op);
+}
+
+void AddRequest(const Oom& oom, std::string* text) {
+  const Request& request = oom.request();
+  absl::StrAppend(text, "  who      ", OpOrUnknown(request.op_name()), "\n");
+  absl::StrAppend(text, "  asked    ", FormatBytes(request.requested_bytes()),
+                  " (", FormatCount(request.requested_bytes()), " bytes)");
+  if (request.has_shape()) {
+    absl::StrAppend(text, " for ", Printable(request.dtype()),
+                    Shape(request.shape()));
+  }
+  absl::StrAppend(text, "\n  when     ", FormatTime(oom.time_ns()));
+  if (request.step() >= 0) absl::StrAppend(text, ", step ", request.step());
+  if (request.waited_ns() > 0) {
+    absl::StrAppendFormat(text, ", after %.1f s of retries",
+                          static_cast<double>(request.waited_ns()) / 1e9);
+  }
+  absl::StrAppend(text, "\n  where    ", Printable(oom.allocator()),
+                  " on host ", Printable(oom.host()), "\n");
+}
+
+void AddLayout(const Oom& oom, std::string* text) {
+  const FragmentationMeasures& measures = oom.measures();
+  absl::StrAppend(
+      text, "  limit    ",
+      oom.limit_bytes() == 0 ? "unknown" : FormatBytes(oom.limit_bytes()),
+      ", reserved ", FormatBytes(oom.reserved_bytes()), ", in use ",
+      FormatBytes(oom.in_use_bytes()), " by ", FormatCount(oom.live_count()),
+      " allocations\n");
+  absl::StrAppend(text, "  free     ", FormatBytes(oom.free_bytes()), " in ",
+                  FormatCount(measures.free_chunk_count()),
+                  " holes, the largest ", FormatBytes(oom.largest_free_bytes()),
+                  "; ", Percent(measures.unusable_free()),
+                  " of it in holes too small for the request\n");
+}
+
+void AddVerdict(const Oom& oom, std::string* text) {
+  const Verdict& verdict = oom.verdict();
+  absl::StrAppend(text, "\n  Why: ", verdict.kind(), ". ",
+                  Printable(verdict.sentence()), "\n");
+  if (!verdict.doubt().empty()) {
+    absl::StrAppend(text, "  Doubt: ", Printable(verdict.doubt()), "\n");
+  }
+}
+
+void AddHolders(const Oom& oom, std::string* text) {
+  if (oom.holders().empty()) return;
+  absl::StrAppend(text, "\n  Who held the memory:\n");
+  for (int i = 0; i < std::min(kShownHolders, oom.holders_size()); ++i) {
+    const Holder& holder = oom.holders(i);
+    const Allocation& example = holder.example();
+    absl::StrAppendFormat(
+        text, "    %10s  %8s x  %s", FormatBytes(holder.allocated_bytes()),
+        FormatCount(holder.count()), OpOrUnknown(example.op_name()));
+    if (example.has_shape()) {
+      absl::StrAppend(text, " ", Printable(example.dtype()),
+                      Shape(example.shape()));
+    }
+    absl::StrAppend(text, "\n");
+  }
+}
+
+void AddRemedies(const Oom& oom, std::string* text) {
+  if (oom.remedies().empty()) return;
+  absl::StrAppend(text, "\n  What to change:\n");
+  for (const Remedy& remedy : oom.remedies()) {
+    absl::StrAppend(text, "    - ", Printable(remedy.title()));
+    if (remedy.bytes() > 0) {
+      absl::StrAppend(text, " (gives back ", FormatBytes(remedy.bytes()), ")");
+    }
+    absl::StrAppend(text, "\n");
+    if (!remedy.detail().empty()) {
+      absl::StrAppend(text, "      ", Printable(remedy.detail()), "\n");
+    }
+  }
+}
+
+void AddDumpCheck(const Oom& oom, std::string* text) {
+  const DumpCheck& check = oom.dump_check();
+  if (!check.has_dump()) return;
+  absl::StrAppend(
+      text, "\n  Checked against TensorFlow's own map: ",
+      check.equal()
+          ? absl::StrCat("all ", FormatCount(check.chunks()), " chunks equal.")
+          : absl::StrCat(FormatCount(check.different_chunks()), " of ",
+                         FormatCount(check.chunks()), " chunks differ. ",
+                         check.difference()),
+      "\n");
+}
+
+template <typename Entries>
+void AddQuality(const Entries& entries, std::string* text) {
+  bool first = true;
+  for (const Quality& entry : entries) {
+    if (entry.severity() == INFO_ONLY) continue;
+    if (first) absl::StrAppend(text, "\nWhat these numbers lack:\n");
+    first = false;
+    absl::StrAppend(text, "  - ", Printable(entry.sentence()));
+    if (!entry.allocator().empty()) {
+      absl::StrAppend(text, " (", Printable(entry.allocator()), ")");
+    }
+    absl::StrAppend(text, "\n");
+  }
+}
+
+void AddHosts(const Info& info, std::string* text) {
+  for (const HostInfo& host : info.hosts()) {
+    absl::StrAppend(text, "\nHost ", Printable(host.host()));
+    if (!host.tensorflow_version().empty()) {
+      absl::StrAppend(text, ", TensorFlow ",
+                      Printable(host.tensorflow_version()));
+    }
+    absl::StrAppend(text, "\n");
+    if (host.allocators().empty()) {
+      absl::StrAppend(text, "  no memory events\n");
+    }
+    for (const AllocatorInfo& allocator : host.allocators()) {
+      absl::StrAppend(
+          text, "  ", Printable(allocator.allocator()), ": peak ",
+          FormatBytes(allocator.peak_in_use_bytes()), " of ",
+          allocator.limit_bytes() == 0 ? "an unknown limit"
+                                       : FormatBytes(allocator.limit_bytes()),
+          ", ", FormatCount(allocator.alloc_count()), " allocations, ",
+          FormatCount(allocator.free_count()), " frees, ",
+          FormatCount(allocator.oom_count()), " OOMs\n");
+    }
+  }
+}
+
+}  // namespace
+
+std::string FormatTime(int64_t time_ns) {
+  return absl::FormatTime("%Y-%m-%d %H:%M:%E6S UTC",
+                          absl::FromUnixNanos(time_ns), absl::UTCTimeZone());
+}
+
+std::string RenderInfo(const std::string& run_name, const Info& info) {
+  std::string text = absl::StrCat("Run ", Printable(run_name), "\n");
+  AddHosts(info, &text);
+  AddQuality(info.quality(), &text);
+  return text;
+}
+
+std::string RenderReport(const std::string& run_name, const Info& info,
+                         const OomWindow& window) {
+  std::string text = absl::StrCat("Run ", Printable(run_name), "\n");
+  AddHosts(info, &text);
+  for (const Oom& oom : window.ooms()) {
+    absl::StrAppend(&text, "\nOOM ", oom.index() + 1, " of ",
+                    window.ooms_size(), "\n");
+    AddRequest(oom, &text);
+    AddLayout(oom, &text);
+    AddVerdict(oom, &text);
+    AddHolders(oom, &text);
+    AddRemedies(oom, &text);
+    AddDumpCheck(oom, &text);
+  }
+  if (window.ooms().empty()) {
+    absl::StrAppend(&text, "\nNo OOM is recorded in this run.\n");
+  }
+  AddQuality(window.quality(), &text);
+  return text;
+}
+
+}  // namespace oom_forensics
