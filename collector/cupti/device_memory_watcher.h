@@ -1,0 +1,90 @@
+// DeviceMemoryWatcher: the collector's eye on device memory, beside what
+// TensorFlow's allocators do. It chooses how to watch:
+//
+//   tee      TensorFlow's GPU tracer traces this session: its buffers bring
+//            CUPTI's memory records too (CuptiTee)
+//   own      CUPTI's memory records for us alone, between TensorFlow's sessions
+//            (OwnCupti); only where OOM_FORENSICS_CUPTI=own asks for it, and
+//            never where TensorFlow could trace without our seeing it begin
+//   samples  free and total memory at the start of a session, at each growth
+//            of a pool, and at an out-of-memory (MemorySampler)
+//   off      no CUDA device is in use, or it was switched off
+//
+// Samples are taken in every mode but "off": CUPTI knows neither contexts nor
+// other processes. Without CUDA in the process all of this is one look for a
+// library that is not loaded.
+#ifndef OOM_FORENSICS_COLLECTOR_CUPTI_DEVICE_MEMORY_WATCHER_H_
+#define OOM_FORENSICS_COLLECTOR_CUPTI_DEVICE_MEMORY_WATCHER_H_
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "collector/cupti/cupti_tee.h"
+#include "collector/cupti/device_log.h"
+#include "collector/cupti/memory_sampler.h"
+#include "collector/cupti/own_cupti.h"
+
+namespace oom_forensics::cupti {
+
+enum class WatchSetting { kAuto, kOwn, kSamples, kOff };
+
+struct WatcherSettings {
+  WatchSetting watch = WatchSetting::kAuto;
+  // Have CUPTI note the library that asked for each block. From CUDA 12.6 on;
+  // CUPTI then walks the stack of every driver allocation.
+  bool allocation_source = false;
+};
+
+// How device memory is watched now, or was in the last session, and why so.
+struct WatchMode {
+  std::string mode;
+  std::string reason;
+};
+
+class DeviceMemoryWatcher {
+ public:
+  explicit DeviceMemoryWatcher(const WatcherSettings& settings,
+                               MemorySampler::Libraries libraries = {});
+  DeviceMemoryWatcher(const DeviceMemoryWatcher&) = delete;
+  DeviceMemoryWatcher& operator=(const DeviceMemoryWatcher&) = delete;
+
+  // Once, when TensorFlow is loaded: puts the tee in place where its library
+  // `tensorflow` is recognised. The watcher must then live as long as the
+  // process.
+  void Install(
+      const char* tensorflow = collector::TensorFlowLibrary::kImplementation);
+
+  // A profiler session begins, and has ended, TensorFlow's part of it too.
+  void StartSession();
+  void EndSession();
+
+  // Looks at the devices now. Cheap without CUDA; see SampleDepth with it.
+  void Sample(std::string_view reason, SampleDepth depth);
+
+  // The planes of what was seen since `start_ns` (and, in mode own, before), as
+  // an XSpace to append to another. Empty without a device.
+  std::string WritePlanes(int64_t start_ns);
+
+  WatchMode Mode();
+
+ private:
+  void TryOwn();
+
+  const WatcherSettings settings_;
+  DeviceLog log_;
+  MemorySampler sampler_;
+  OwnCupti own_;
+  std::mutex mutex_;
+  // Why not; empty: it is in place, or runs.
+  std::string tee_refused_ = "TensorFlow is not hooked";
+  std::string own_refused_;
+  // TensorFlow may trace the GPU without the tee's seeing it.
+  bool tensorflow_may_trace_ = false;
+  bool own_ran_ = false;
+};
+
+}  // namespace oom_forensics::cupti
+
+#endif  // OOM_FORENSICS_COLLECTOR_CUPTI_DEVICE_MEMORY_WATCHER_H_

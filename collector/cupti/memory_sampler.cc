@@ -1,0 +1,77 @@
+#include "collector/cupti/memory_sampler.h"
+
+#include <unistd.h>
+
+#include "collector/cupti/clock_converter.h"
+
+namespace oom_forensics::cupti {
+
+MemorySampler::MemorySampler(DeviceLog* log, Libraries libraries)
+    : log_(log), libraries_(libraries) {}
+
+bool MemorySampler::FindDriver() {
+  if (!driver_.has_value()) {
+    driver_ = CudaDriver::FindLoaded(libraries_.driver);
+  }
+  return driver_.has_value();
+}
+
+int MemorySampler::Sample(std::string_view reason, SampleDepth depth) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!FindDriver()) return 0;
+  const int devices = driver_->DeviceCount();
+  int samples = 0;
+  for (int device = 0; device < devices; ++device) {
+    if (SampleDevice(device, reason, depth)) ++samples;
+  }
+  return samples;
+}
+
+bool MemorySampler::SampleDevice(int device, std::string_view reason,
+                                 SampleDepth depth) {
+  const auto index = static_cast<size_t>(device);
+  if (index >= pci_bus_ids_.size()) pci_bus_ids_.resize(index + 1);
+  std::string& bus_id = pci_bus_ids_[index];
+  if (bus_id.empty()) bus_id = driver_->PciBusIdOf(device);
+
+  DeviceEvent event;
+  event.kind = DeviceEventKind::kSample;
+  event.time_base = TimeBase::kCollector;
+  event.device = static_cast<uint32_t>(device);
+  std::optional<DeviceMemory> memory = driver_->MemoryOf(device);
+  // A device on which this process has no context is not ours to report on.
+  if (!memory.has_value()) return false;
+  if (depth == SampleDepth::kFull) {
+    if (!nvml_tried_) nvml_ = Nvml::Open(libraries_.nvml);
+    nvml_tried_ = true;
+    if (nvml_.has_value()) {
+      event.process_bytes =
+          nvml_->ProcessBytes(bus_id, static_cast<uint32_t>(getpid()))
+              .value_or(0);
+    }
+  }
+  ReadCollectorClock(&event.time_ns);
+  event.free_bytes = memory->free_bytes;
+  event.total_bytes = memory->total_bytes;
+  event.text = log_->Intern(reason);
+  log_->Add(event);
+  return true;
+}
+
+int MemorySampler::DeviceCount(std::string* why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!FindDriver()) {
+    *why = std::string(libraries_.driver) + " is not loaded in this process";
+    return 0;
+  }
+  const int count = driver_->DeviceCount();
+  if (count == 0) *why = "the CUDA driver offers no device";
+  return count;
+}
+
+std::string MemorySampler::NameOf(int device) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return FindDriver() ? driver_->NameOf(device) : "";
+}
+
+}  // namespace oom_forensics::cupti
