@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/device_probe.h"
 #include "collector/memory_dump.h"
 #include "collector/thread_state.h"
 #include "collector/vtable_patch.h"
@@ -130,7 +131,9 @@ bool RetryOnFailure(const void* attributes) {
       failure.reserved_bytes = summary.reserved_bytes;
       failure.largest_free_bytes = summary.largest_free_bytes;
     }
+    const bool out_of_memory = failure.retry_on_failure;
     hooks.recorder->AddFailure(std::move(failure));
+    if (out_of_memory) ProbeDevice(ProbeMoment::kOutOfMemory);
   } catch (...) {  // bad_alloc: the failure's details are lost, the job is not
   }
 }

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "collector/clock.h"
 #include "collector/diagnostics.h"
 #include "collector/json_writer.h"
 #include "collector/region_hooks.h"
@@ -77,7 +78,9 @@ Collector* Collector::Get() {
 }
 
 Collector::Collector(const Settings& settings)
-    : settings_(settings), recorder_(settings) {
+    : settings_(settings),
+      recorder_(settings),
+      device_memory_(settings.device_memory) {
   hooks_.hooks = "switched off by OOM_FORENSICS=0";
   hooks_.attribution = hooks_.hooks;
 }
@@ -93,6 +96,8 @@ void Collector::Hook() {
     hooks_ = InstallBfcHooks(*library, &recorder_);
     if (hooks_.allocators_hooked) {
       hooks_.hooks += '\n' + InstallRegionHooks(*library, &recorder_);
+      device_memory_.Install();
+      SetDeviceProbe(&Collector::ProbeDevices);
     }
   }
   const std::string version = tensorflow_version_.empty()
@@ -107,8 +112,30 @@ void Collector::Hook() {
   }
 }
 
+void Collector::ProbeDevices(ProbeMoment moment) noexcept {
+  Collector* const collector = Get();
+  if (collector == nullptr) return;
+  try {
+    if (moment == ProbeMoment::kOutOfMemory) {
+      collector->device_memory_.Sample("oom", cupti::SampleDepth::kFull);
+    } else {
+      collector->device_memory_.Sample("region growth",
+                                       cupti::SampleDepth::kQuick);
+    }
+  } catch (...) {  // bad_alloc: one sample is lost
+  }
+}
+
+std::string Collector::TakeDevicePlanes() {
+  std::string planes = device_memory_.WritePlanes(session_start_ns_);
+  device_memory_.EndSession();
+  return planes;
+}
+
 void Collector::StartSession() {
   if (!hooks_.allocators_hooked) return;
+  session_start_ns_ = WallClockNs();
+  device_memory_.StartSession();
   recorder_.StartCapture();
   baseline_dumps_.clear();
   for (size_t i = 0; i < recorder_.allocators().size(); ++i) {
@@ -124,6 +151,9 @@ std::string Collector::StopSession() {
   session.tensorflow_version = tensorflow_version_;
   session.hooks = hooks_.hooks;
   session.attribution = hooks_.attribution;
+  const cupti::WatchMode watch = device_memory_.Mode();
+  session.cupti_mode = watch.mode;
+  session.cupti_reason = watch.reason;
   session.environment = AllocationEnvironment();
   session.buffer_events = settings_.capture_events;
   std::vector<AllocatorFacts> allocators;
@@ -146,6 +176,10 @@ std::string Collector::StatusJson() const {
   json.Field("hooked", hooks_.allocators_hooked);
   json.Field("hooks", hooks_.hooks);
   json.Field("attribution", hooks_.attribution);
+  const cupti::WatchMode watch = device_memory_.Mode();
+  json.Field("cuptiMode", watch.mode);
+  json.Field("cuptiReason", watch.reason);
+  json.Field("cuptiTee", device_memory_.TeeState());
   json.EndObject();
   return json.Take();
 }

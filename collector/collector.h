@@ -4,9 +4,12 @@
 #ifndef OOM_FORENSICS_COLLECTOR_COLLECTOR_H_
 #define OOM_FORENSICS_COLLECTOR_COLLECTOR_H_
 
+#include <cstdint>
 #include <string>
 
 #include "collector/bfc_hooks.h"
+#include "collector/cupti/device_memory_watcher.h"
+#include "collector/device_probe.h"
 #include "collector/recorder.h"
 #include "collector/settings.h"
 
@@ -27,6 +30,11 @@ class Collector {
   void StartSession();
   std::string StopSession();
 
+  // What was seen of the CUDA devices in the session that has just ended, as a
+  // serialised XSpace to append to its trace. Call it when TensorFlow's own
+  // tracers have ended too.
+  std::string TakeDevicePlanes();
+
   // What is hooked and what not, and why, as a JSON object.
   std::string StatusJson() const;
 
@@ -34,11 +42,14 @@ class Collector {
   explicit Collector(const Settings& settings);
 
   void Hook();
+  static void ProbeDevices(ProbeMoment moment) noexcept;
 
   const Settings settings_;
   Recorder recorder_;
   HookReport hooks_;
   std::string tensorflow_version_;
+  cupti::DeviceMemoryWatcher device_memory_;
+  int64_t session_start_ns_ = 0;
   // Of each allocator, when the session began.
   std::vector<std::string> baseline_dumps_;
 };

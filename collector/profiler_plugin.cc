@@ -35,6 +35,9 @@ void CollectData(const TP_Profiler*, uint8_t* buffer, size_t* size_in_bytes,
   std::lock_guard<std::mutex> lock(Finished().mutex);
   std::string& trace = Finished().trace;
   if (buffer == nullptr) {
+    // Once per session: TensorFlow asks for the size, then for the bytes. All
+    // tracers have stopped now, so CUPTI has given back what it had.
+    if (!trace.empty()) trace += Collector::Load().TakeDevicePlanes();
     *size_in_bytes = trace.size();
     return;
   }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/device_probe.h"
 #include "collector/thread_state.h"
 #include "collector/vtable_patch.h"
 
@@ -59,6 +60,7 @@ void* HookedAlloc(void* self, size_t alignment, size_t num_bytes,
   void* address =
       g_hooks->alloc[kClass](self, alignment, num_bytes, bytes_received);
   Record(EventKind::kRegionAdd, address, *bytes_received);
+  if (address != nullptr) ProbeDevice(ProbeMoment::kRegionGrowth);
   return address;
 }
 

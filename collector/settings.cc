@@ -24,6 +24,37 @@ void ReadCount(const char* name, uint64_t smallest, uint64_t largest,
   *value = number;
 }
 
+void ReadWatch(cupti::WatchSetting* watch, std::vector<std::string>* warnings) {
+  const char* text = std::getenv("OOM_FORENSICS_CUPTI");
+  if (text == nullptr || *text == '\0') return;
+  const std::string value = text;
+  if (value == "auto") {
+    *watch = cupti::WatchSetting::kAuto;
+  } else if (value == "own") {
+    *watch = cupti::WatchSetting::kOwn;
+  } else if (value == "samples") {
+    *watch = cupti::WatchSetting::kSamples;
+  } else if (value == "off") {
+    *watch = cupti::WatchSetting::kOff;
+  } else {
+    warnings->push_back("OOM_FORENSICS_CUPTI=" + value +
+                        " is none of auto, own, samples, off; using auto");
+  }
+}
+
+void ReadSwitch(const char* name, bool* value,
+                std::vector<std::string>* warnings) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return;
+  const std::string given = text;
+  if (given == "0" || given == "1") {
+    *value = given == "1";
+  } else {
+    warnings->push_back(std::string(name) + "=" + given +
+                        " is neither 0 nor 1; using " + (*value ? "1" : "0"));
+  }
+}
+
 }  // namespace
 
 Settings SettingsFromEnvironment(std::vector<std::string>* warnings) {
@@ -41,6 +72,9 @@ Settings SettingsFromEnvironment(std::vector<std::string>* warnings) {
             &settings.allocation_log_buffer_size, warnings);
   ReadCount("OOM_FORENSICS_CAPTURE_EVENTS", 1'000, 40'000'000,
             &settings.capture_events, warnings);
+  ReadWatch(&settings.device_memory.watch, warnings);
+  ReadSwitch("OOM_FORENSICS_CUPTI_SOURCE",
+             &settings.device_memory.allocation_source, warnings);
   return settings;
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "collector/cupti/watcher_settings.h"
+
 namespace oom_forensics::collector {
 
 struct Settings {
@@ -18,6 +20,8 @@ struct Settings {
   // Events that one profiler session keeps; what comes after is counted. 48
   // bytes each in memory, about 30 in the trace.
   uint64_t capture_events = 8'000'000;
+  // Device memory beside TensorFlow's allocators.
+  cupti::WatcherSettings device_memory;
 };
 
 // Reads the environment. Appends one sentence to `warnings` for each value that

@@ -11,6 +11,8 @@ class SettingsTest : public testing::Test {
  protected:
   void TearDown() override {
     unsetenv("OOM_FORENSICS");
+    unsetenv("OOM_FORENSICS_CUPTI");
+    unsetenv("OOM_FORENSICS_CUPTI_SOURCE");
     unsetenv("OOM_FORENSICS_ALLOCATION_LOG_BUFFER_SIZE");
   }
   Settings Read() { return SettingsFromEnvironment(&warnings_); }
@@ -52,6 +54,24 @@ TEST_F(SettingsTest, StaysOnAndWarnsIfTheSwitchIsNotUnderstood) {
   setenv("OOM_FORENSICS", "maybe", 1);
   EXPECT_TRUE(Read().enabled);
   EXPECT_EQ(warnings_.size(), 1u);
+}
+
+TEST_F(SettingsTest, TakesHowDeviceMemoryIsWatched) {
+  EXPECT_EQ(Read().device_memory.watch, cupti::WatchSetting::kAuto);
+  setenv("OOM_FORENSICS_CUPTI", "own", 1);
+  EXPECT_EQ(Read().device_memory.watch, cupti::WatchSetting::kOwn);
+  setenv("OOM_FORENSICS_CUPTI", "off", 1);
+  EXPECT_EQ(Read().device_memory.watch, cupti::WatchSetting::kOff);
+  EXPECT_TRUE(warnings_.empty());
+  setenv("OOM_FORENSICS_CUPTI", "sometimes", 1);
+  EXPECT_EQ(Read().device_memory.watch, cupti::WatchSetting::kAuto);
+  EXPECT_EQ(warnings_.size(), 1u);
+}
+
+TEST_F(SettingsTest, TracksTheSourceOfDeviceMemoryOnlyIfAsked) {
+  EXPECT_FALSE(Read().device_memory.allocation_source);
+  setenv("OOM_FORENSICS_CUPTI_SOURCE", "1", 1);
+  EXPECT_TRUE(Read().device_memory.allocation_source);
 }
 
 }  // namespace

@@ -289,6 +289,8 @@ std::string WriteSessionPlane(const SessionFacts& session,
   builder.AddString(plane, kField, schema::kOrigin, session.origin);
   builder.AddString(plane, kField, schema::kHooks, session.hooks);
   builder.AddString(plane, kField, schema::kAttribution, session.attribution);
+  builder.AddString(plane, kField, schema::kCuptiMode, session.cupti_mode);
+  builder.AddString(plane, kField, schema::kCuptiReason, session.cupti_reason);
   builder.AddUint(plane, kField, schema::kBufferEvents, session.buffer_events);
   builder.AddString(plane, kField, schema::kEnvironment, session.environment);
   return builder.Finish();

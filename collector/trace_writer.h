@@ -20,6 +20,9 @@ struct SessionFacts {
   std::string tensorflow_version;
   std::string hooks;
   std::string attribution;
+  // How device memory is watched, and why so.
+  std::string cupti_mode;
+  std::string cupti_reason;
   // "NAME=value" lines.
   std::string environment;
   uint64_t buffer_events = 0;

@@ -95,7 +95,15 @@ std::string DeviceMemoryWatcher::WritePlanes(int64_t start_ns) {
   return WriteDevicePlanes(contents, facts, start_ns);
 }
 
-WatchMode DeviceMemoryWatcher::Mode() {
+std::string DeviceMemoryWatcher::TeeState() const {
+  if (settings_.watch == WatchSetting::kOff) return "switched off";
+  if (tee_refused_.empty()) {
+    return "in place: a GPU trace of TensorFlow brings CUPTI's memory records";
+  }
+  return "not in place: " + tee_refused_;
+}
+
+WatchMode DeviceMemoryWatcher::Mode() const {
   if (settings_.watch == WatchSetting::kOff) {
     return {"off", "switched off by OOM_FORENSICS_CUPTI=off"};
   }

@@ -25,17 +25,9 @@
 #include "collector/cupti/device_log.h"
 #include "collector/cupti/memory_sampler.h"
 #include "collector/cupti/own_cupti.h"
+#include "collector/cupti/watcher_settings.h"
 
 namespace oom_forensics::cupti {
-
-enum class WatchSetting { kAuto, kOwn, kSamples, kOff };
-
-struct WatcherSettings {
-  WatchSetting watch = WatchSetting::kAuto;
-  // Have CUPTI note the library that asked for each block. From CUDA 12.6 on;
-  // CUPTI then walks the stack of every driver allocation.
-  bool allocation_source = false;
-};
 
 // How device memory is watched now, or was in the last session, and why so.
 struct WatchMode {
@@ -67,16 +59,21 @@ class DeviceMemoryWatcher {
   // an XSpace to append to another. Empty without a device.
   std::string WritePlanes(int64_t start_ns);
 
-  WatchMode Mode();
+  WatchMode Mode() const;
+
+  // Whether a GPU trace of TensorFlow would bring CUPTI's memory records: one
+  // sentence.
+  std::string TeeState() const;
 
  private:
   void TryOwn();
 
   const WatcherSettings settings_;
   DeviceLog log_;
-  MemorySampler sampler_;
+  // Looks for the driver when it is asked.
+  mutable MemorySampler sampler_;
   OwnCupti own_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   // Why not; empty: it is in place, or runs.
   std::string tee_refused_ = "TensorFlow is not hooked";
   std::string own_refused_;

@@ -7,7 +7,7 @@
 namespace oom_forensics::cupti {
 
 MemorySampler::MemorySampler(DeviceLog* log, Libraries libraries)
-    : log_(log), libraries_(libraries) {}
+    : log_(log), libraries_(libraries), process_id_(getpid()) {}
 
 bool MemorySampler::FindDriver() {
   if (!driver_.has_value()) {
@@ -17,6 +17,8 @@ bool MemorySampler::FindDriver() {
 }
 
 int MemorySampler::Sample(std::string_view reason, SampleDepth depth) {
+  // Before the lock, which a thread of the parent may have held at the fork.
+  if (getpid() != process_id_) return 0;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!FindDriver()) return 0;
   const int devices = driver_->DeviceCount();
@@ -46,7 +48,7 @@ bool MemorySampler::SampleDevice(int device, std::string_view reason,
     nvml_tried_ = true;
     if (nvml_.has_value()) {
       event.process_bytes =
-          nvml_->ProcessBytes(bus_id, static_cast<uint32_t>(getpid()))
+          nvml_->ProcessBytes(bus_id, static_cast<uint32_t>(process_id_))
               .value_or(0);
     }
   }

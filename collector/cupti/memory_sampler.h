@@ -33,7 +33,8 @@ class MemorySampler {
   explicit MemorySampler(DeviceLog* log) : MemorySampler(log, Libraries()) {}
   MemorySampler(DeviceLog* log, Libraries libraries);
 
-  // Adds a sample of each device. How many; 0 without a CUDA device in use.
+  // Adds a sample of each device. How many; 0 without a CUDA device in use, and
+  // in a child made by fork(), where CUDA does not work.
   int Sample(std::string_view reason, SampleDepth depth);
 
   // Devices that this process may use, and why there is none: half a sentence.
@@ -49,6 +50,7 @@ class MemorySampler {
 
   DeviceLog* const log_;
   const Libraries libraries_;
+  const int process_id_;
   std::mutex mutex_;
   std::optional<CudaDriver> driver_;
   std::optional<Nvml> nvml_;
