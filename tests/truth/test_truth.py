@@ -14,11 +14,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tensorflow.core.framework import types_pb2
 from tensorflow.core.protobuf import bfc_memory_map_pb2
 from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
 WORKLOADS = Path(__file__).with_name("workloads")
 BFC = "bfc_cpu_allocator_for_gpu"
+
+# As Python and as types.proto call them.
+DATA_TYPES = {
+    "float32": "FLOAT",
+    "float64": "DOUBLE",
+    "int32": "INT32",
+    "int64": "INT64",
+    "bool": "BOOL",
+    "uint8": "UINT8",
+    "uint64": "UINT64",
+    "resource": "RESOURCE",
+    "string": "STRING",
+    "variant": "VARIANT",
+}
 
 
 @dataclass(frozen=True)
@@ -96,33 +111,57 @@ def test_the_converter_found_the_same_by_the_dump_in_the_trace(
     assert int(oom["inUseBytes"]) == recording.memory_dump.stats.bytes_in_use
 
 
+def stock_events(trace: Path) -> list[tuple[int, str, dict[str, Any]]]:
+    """TensorFlow's own memory trace in the same file: time, name and stats, in order."""
+    space = xplane_pb2.XSpace.FromString(trace.read_bytes())
+    (plane,) = [plane for plane in space.planes if plane.name == "/host:CPU"]
+    events = []
+    for line in plane.lines:
+        for event in line.events:
+            name = plane.event_metadata[event.metadata_id].name.split("#")[0]
+            if name not in ("MemoryAllocation", "MemoryDeallocation"):
+                continue
+            stats = {}
+            for stat in event.stats:
+                kind = stat.WhichOneof("value")
+                value = getattr(stat, kind)
+                if kind == "ref_value":
+                    value = plane.stat_metadata[value].name
+                stats[plane.stat_metadata[stat.metadata_id].name] = value
+            if stats["allocator_name"] == BFC:
+                events.append((line.timestamp_ns * 1000 + event.offset_ps, name, stats))
+    return sorted(events, key=lambda event: event[0])
+
+
 def test_allocations_and_frees_are_counted_exactly(recording: Recording, dataset: Any) -> None:
-    space = xplane_pb2.XSpace.FromString(recording.trace.read_bytes())
-    stock: collections.Counter[str] = collections.Counter()
-    for plane in space.planes:
-        if plane.name != "/host:CPU":
-            continue
-        for line in plane.lines:
-            for event in line.events:
-                name = plane.event_metadata[event.metadata_id].name
-                if not name.startswith(("MemoryAllocation", "MemoryDeallocation")):
-                    continue
-                allocators = {
-                    stat.str_value or plane.stat_metadata[stat.ref_value].name
-                    for stat in event.stats
-                    if plane.stat_metadata[stat.metadata_id].name == "allocator_name"
-                }
-                if BFC in allocators:
-                    stock[name.split("#")[0]] += 1
+    stock = collections.Counter(name for _, name, _ in stock_events(recording.trace))
     (host,) = dataset(recording.trace, "info")["hosts"]
     (ours,) = [each for each in host["allocators"] if each["allocator"] == f"{BFC}#0"]
     assert int(ours["allocCount"]) == stock["MemoryAllocation"]
     assert int(ours["freeCount"]) == stock["MemoryDeallocation"]
 
 
-def test_everything_live_has_a_name(recording: Recording, dataset: Any) -> None:
+def test_every_allocation_is_attributed_as_tensorflow_does(
+    recording: Recording, dataset: Any
+) -> None:
+    said_by_tensorflow = {
+        int(stats["addr"]): (
+            stats.get("tf_op", ""),
+            stats.get("shape", ""),
+            int(stats["data_type"]),
+        )
+        for _, name, stats in stock_events(recording.trace)
+        if name == "MemoryAllocation"
+    }
     answer = dataset(
-        recording.trace, "allocations", "--at=oom:0", f"--allocator={BFC}#0", "--limit=10000"
+        recording.trace, "allocations", "--at=end", f"--allocator={BFC}#0", "--limit=10000"
     )
-    named = sum(int(each["allocatedBytes"]) for each in answer["allocations"] if each["opName"])
-    assert named >= 0.99 * int(answer["totalAllocatedBytes"])
+    in_session = [each for each in answer["allocations"] if not each["baseline"]]
+    assert in_session
+    for each in in_session:
+        op, shape, data_type = said_by_tensorflow[int(each["address"])]
+        assert each["opName"] == op
+        if each["hasShape"]:
+            assert f"[{','.join(each['shape'])}]" == shape.replace(" ", "")
+        if each["dtype"]:
+            assert types_pb2.DataType.Value(f"DT_{DATA_TYPES[each['dtype']]}") == data_type
