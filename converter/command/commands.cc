@@ -9,8 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "converter/command/fail_on.h"
 #include "converter/datasets/dataset.h"
 #include "converter/datasets/info.h"
+#include "converter/exports/html/offline_page.h"
 #include "converter/input/trace_files.h"
 #include "converter/render/render.h"
 #include "converter/render/report.h"
@@ -92,30 +94,38 @@ absl::StatusOr<DatasetMessage> Ask(const Run& run, const Options& options,
   return AnswerQuery({run, nullptr, query});
 }
 
-// Whether a condition of --fail-on holds.
-absl::StatusOr<bool> IsMet(const std::string& condition, const Run& run) {
-  if (condition == "oom") {
-    for (const auto& host : run.hosts()) {
-      for (const auto& replay : host->allocators()) {
-        if (!replay->failure_positions().empty()) return true;
-      }
-    }
-    return false;
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("--fail-on: \"", condition, "\" is not one of oom."));
+// The exit code, once the command has done its work.
+int CheckFailOn(const Options& options, const Run& run) {
+  const auto met =
+      FirstMetCondition(options.fail_on, run, options.query.filter());
+  if (!met.ok()) return Fail(CodeOf(met.status()), met.status());
+  if (met->empty()) return kExitDone;
+  std::cerr << "oom-forensics: --fail-on=" << *met << " is met.\n";
+  return kExitFailOn;
 }
 
-int CheckFailOn(const Options& options, const Run& run, int code) {
-  for (const std::string& condition : options.fail_on) {
-    const auto met = IsMet(condition, run);
-    if (!met.ok()) return Fail(kExitUsage, met.status());
-    if (*met && code == kExitDone) code = kExitFailOn;
+int Export(const Options& options, const Run& run) {
+  const auto bytes = options.export_format->write(run, options.query);
+  if (!bytes.ok()) return Fail(CodeOf(bytes.status()), bytes.status());
+  return WriteOutput(*bytes, options);
+}
+
+int Html(const Options& options, const Run& run) {
+  const auto frontend = ReadFrontendFiles(options.frontend_dir);
+  if (!frontend.ok()) return Fail(kExitUsage, frontend.status());
+  const auto page = MakeOfflinePage(run, options.query.filter(), *frontend);
+  if (!page.ok()) return Fail(CodeOf(page.status()), page.status());
+  if (page->stored_allocators < page->allocators) {
+    std::cerr << "oom-forensics: the page holds the " << page->stored_allocators
+              << " of " << page->allocators
+              << " allocators that came closest to their limit; choose others "
+                 "with --host and --allocator.\n";
   }
-  return code;
+  return WriteOutput(page->html, options);
 }
 
 int Convert(const Options& options, const Run& run) {
+  if (options.export_format != nullptr) return Export(options, run);
   const DatasetEntry* dataset = FindDataset(options.query.dataset());
   if (dataset == nullptr) {
     return WrongUsage(
@@ -151,7 +161,13 @@ int ReportOrInfo(const Options& options, const Run& run) {
 
 bool IsCommand(const std::string& name) {
   return name == "info" || name == "report" || name == "convert" ||
-         name == "serve";
+         name == "html" || name == "serve";
+}
+
+int Answer(const Options& options, const Run& run) {
+  if (options.command == "convert") return Convert(options, run);
+  if (options.command == "html") return Html(options, run);
+  return ReportOrInfo(options, run);
 }
 
 }  // namespace
@@ -170,11 +186,11 @@ int RunCommand(const std::vector<std::string>& arguments) {
   const auto options = ParseOptions(arguments);
   if (!options.ok()) return Fail(kExitUsage, options.status());
   if (!IsCommand(options->command)) {
-    return WrongUsage(
-        options->command.empty()
-            ? "Say what to do: info, report, convert or serve; see --help."
-            : absl::StrCat("There is no command ", options->command,
-                           "; see --help."));
+    return WrongUsage(options->command.empty()
+                          ? "Say what to do: info, report, convert, html or "
+                            "serve; see --help."
+                          : absl::StrCat("There is no command ",
+                                         options->command, "; see --help."));
   }
   if (options->paths.size() != 1) {
     return WrongUsage(absl::StrCat(options->command, " takes one PATH."));
@@ -185,10 +201,8 @@ int RunCommand(const std::vector<std::string>& arguments) {
   }
   const auto run = OpenRun(options->paths.front(), *options);
   if (!run.ok()) return Fail(kExitUnreadable, run.status());
-  const int code = options->command == "convert"
-                       ? Convert(*options, **run)
-                       : ReportOrInfo(*options, **run);
-  return CheckFailOn(*options, **run, code);
+  const int code = Answer(*options, **run);
+  return code == kExitDone ? CheckFailOn(*options, **run) : code;
 }
 
 }  // namespace oom_forensics

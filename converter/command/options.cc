@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "converter/command/fail_on.h"
 #include "converter/datasets/dataset.h"
 #include "converter/datasets/selection.h"
 #include "converter/text/text.h"
@@ -80,8 +81,10 @@ absl::Status SetFormat(const std::string& value, Options* options) {
     options->format = OutputFormat::kCsv;
   } else if (value == "text") {
     options->format = OutputFormat::kText;
+  } else if (const ExportFormat* format = FindExportFormat(value)) {
+    options->export_format = format;
   } else {
-    return Bad(value, "one of json, pb, csv, text");
+    return Bad(value, "one of json, pb, csv, text, pprof, perfetto");
   }
   return absl::OkStatus();
 }
@@ -93,11 +96,15 @@ std::map<std::string, Setter> ValueFlags(Options* options) {
       {"run", Text([=](const std::string& v) { options->run = v; })},
       {"max-memory-mb",
        Number<uint64_t>([=](uint64_t v) { options->max_memory_mb = v; })},
+      {"frontend-dir",
+       Text([=](const std::string& v) { options->frontend_dir = v; })},
       {"o", Text([=](const std::string& v) { options->output = v; })},
       {"format", [=](const std::string& v) { return SetFormat(v, options); }},
-      {"fail-on", Text([=](const std::string& v) {
+      {"fail-on",
+       [=](const std::string& v) {
          options->fail_on = absl::StrSplit(v, ',', absl::SkipEmpty());
-       })},
+         return CheckFailConditions(options->fail_on);
+       }},
       {"dataset",
        [=](const std::string& v) {
          const DatasetEntry* dataset = FindDataset(std::string_view(v));
@@ -220,6 +227,12 @@ std::string UsageText() {
   oom-forensics info PATH      what is in it, which sources, what is missing
   oom-forensics report PATH    the story of the OOMs in plain text
   oom-forensics convert PATH --dataset=NAME [--format=json|pb|csv] [-o FILE]
+  oom-forensics convert PATH --format=pprof [--at=MOMENT] -o live.pb.gz
+                               the live set of a moment, for pprof
+  oom-forensics convert PATH --format=perfetto -o run.pftrace
+                               counters, allocations and OOMs, for Perfetto
+  oom-forensics html PATH -o FILE
+                               one page of the tab's views, without a server
   oom-forensics serve PATH     answers requests on stdin (proto/service.proto)
 
 PATH is an .xplane.pb, a run's folder, or a logdir (its newest run).
@@ -235,7 +248,8 @@ Lists         --group-by --sort --ascending --offset --limit --range
 Timeline      --columns --top
 Others        --oom --request-bytes --allocation --pin-cost
 Input         --allow-truncated --max-memory-mb
-For CI        --fail-on=oom
+Page          --frontend-dir
+For CI        --fail-on=oom,probe,leak,near-limit,lost
 
 Exit code: 0 done, 1 the input cannot be read, 2 wrong usage, 3 --fail-on met.
 )");

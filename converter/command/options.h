@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "converter/exports/export_format.h"
 #include "proto/datasets.pb.h"
 #include "proto/service.pb.h"
 
@@ -23,6 +24,10 @@ struct Options {
   uint64_t max_memory_mb = 0;
   Query query;
   OutputFormat format = OutputFormat::kText;
+  // Not null: the format of another tool, instead of `format`.
+  const ExportFormat* export_format = nullptr;
+  // Where html takes the tab's files from; empty: beside the program.
+  std::string frontend_dir;
   // Empty: standard output.
   std::string output;
   // What makes the exit code 3: "oom", ...

@@ -1,0 +1,26 @@
+#include "converter/exports/export_format.h"
+
+#include "converter/exports/perfetto/run_trace.h"
+#include "converter/exports/pprof/live_set_profile.h"
+
+namespace oom_forensics {
+namespace {
+
+constexpr ExportFormat kFormats[] = {
+    {"pprof", ExportLiveSetProfile},
+    {"perfetto",
+     [](const Run& run, const Query& query) {
+       return ExportPerfettoTrace(run, query);
+     }},
+};
+
+}  // namespace
+
+const ExportFormat* FindExportFormat(std::string_view name) {
+  for (const ExportFormat& format : kFormats) {
+    if (format.name == name) return &format;
+  }
+  return nullptr;
+}
+
+}  // namespace oom_forensics

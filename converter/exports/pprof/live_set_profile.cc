@@ -1,0 +1,129 @@
+#include "converter/exports/pprof/live_set_profile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "converter/datasets/messages.h"
+#include "converter/datasets/selection.h"
+#include "converter/exports/gzip/gzip.h"
+#include "converter/exports/pprof/profile_writer.h"
+#include "converter/exports/pprof/scope_stack.h"
+#include "converter/forensics/roles.h"
+
+namespace oom_forensics {
+namespace {
+
+// What is one sample: allocations of the same site, step and role.
+using GroupKey = std::tuple<SiteId, int64_t, Role>;
+
+struct Group {
+  Row example = kNoRow;
+  // By the weight of each under sampling.
+  double count = 0;
+};
+
+using Groups = absl::btree_map<GroupKey, Group>;
+
+Groups GroupLiveSet(const SelectedAllocator& allocator, Position position,
+                    const Filter& filter) {
+  const AllocatorReplay& replay = *allocator.replay;
+  const RowPredicate keeps(replay, filter, BirthRule::kFiltered);
+  const RoleClassifier roles(replay);
+  Groups groups;
+  for (const Row row : replay.LiveAt(position)) {
+    if (!keeps(row)) continue;
+    const GroupKey key{replay.trace().site[row],
+                       replay.host().StepAt(replay.BornPs(row)),
+                       roles.RoleOf(row)};
+    Group& group = groups[key];
+    if (group.example == kNoRow) group.example = row;
+    group.count += replay.trace().WeightOf(row);
+  }
+  return groups;
+}
+
+// "activation" of ROLE_ACTIVATION; empty where it is unknown.
+std::string NameOf(Role role) {
+  if (role == ROLE_UNKNOWN) return "";
+  const std::string name = absl::AsciiStrToLower(Role_Name(role));
+  return name.substr(std::string_view("role_").size());
+}
+
+std::string NameOf(Mode mode) {
+  return mode == MODE_UNKNOWN ? "" : absl::AsciiStrToLower(Mode_Name(mode));
+}
+
+void AddGroup(const SelectedAllocator& allocator, Role group_role,
+              const Group& group, ProfileWriter* profile) {
+  const Allocation example = MakeAllocation(allocator, group.example);
+  const std::string& shape =
+      allocator.host->trace().ShapeOf(allocator.replay->SiteOf(group.example));
+  const std::string role = NameOf(group_role);
+  const std::string mode = NameOf(example.mode());
+  const std::string step = absl::StrCat(example.step());
+  const auto bytes = [&group](uint64_t each) {
+    return std::llround(group.count * static_cast<double>(each));
+  };
+  ProfileWriter::Sample sample;
+  sample.stack = ScopeStack(example.op_name());
+  sample.values = {std::llround(group.count), bytes(example.requested_bytes()),
+                   bytes(example.allocated_bytes())};
+  const auto label = [&sample](std::string_view key, std::string_view text) {
+    if (!text.empty()) sample.labels.push_back({key, text, 0, {}});
+  };
+  label("dtype", example.dtype());
+  label("shape", shape);
+  if (example.step() != kUnknownStep) label("step", step);
+  label("role", role);
+  label("mode", mode);
+  label("allocator", example.allocator());
+  label("host", example.host());
+  sample.labels.push_back(
+      {"bytes", {}, static_cast<int64_t>(example.allocated_bytes()), "bytes"});
+  profile->Add(sample);
+}
+
+std::vector<std::string> Comments(
+    const Run& run, const std::vector<SelectedAllocator>& selected) {
+  std::vector<std::string> comments;
+  comments.push_back(absl::StrCat("OOM Forensics: live set of ", run.name()));
+  google::protobuf::RepeatedPtrField<Quality> quality;
+  AddQuality(selected, &quality);
+  for (const Quality& entry : quality) comments.push_back(entry.sentence());
+  return comments;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ExportLiveSetProfile(const Run& run,
+                                                 const Query& query) {
+  const auto selected = SelectAllocators(run, query.filter());
+  if (!selected.ok()) return selected.status();
+  ProfileWriter profile({{"allocations", "count"},
+                         {"requested", "bytes"},
+                         {"allocated", "bytes"}});
+  ProfileWriter::Facts facts;
+  for (const SelectedAllocator& allocator : *selected) {
+    const auto position = ResolveMoment(run, allocator, query);
+    if (!position.ok()) return position.status();
+    for (const auto& [key, group] :
+         GroupLiveSet(allocator, *position, query.filter())) {
+      AddGroup(allocator, std::get<Role>(key), group, &profile);
+    }
+    facts.time_ns = std::max(
+        facts.time_ns,
+        allocator.host->trace().ToNs(allocator.replay->TimePsOf(*position)));
+  }
+  facts.default_type = "allocated";
+  facts.comments = Comments(run, *selected);
+  return Gzip(profile.Finish(facts));
+}
+
+}  // namespace oom_forensics
