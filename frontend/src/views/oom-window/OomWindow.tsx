@@ -1,0 +1,138 @@
+import { formatAddress, groupDigits } from '../../format/bytes';
+import { opName } from '../../format/names';
+import { formatMoment } from '../../format/time';
+import { EventKind, type Oom, type TimelineEvent } from '../../generated/datasets_pb';
+import { type ChosenMoment, oomsOf, shownMoment } from '../../store/moment';
+import { select } from '../../store/session';
+import { relativeNs, type Target } from '../../store/target';
+import { AllocationLink } from '../../ui/AllocationLink';
+import { Bytes } from '../../ui/Bytes';
+import { Card } from '../../ui/Card';
+import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
+import { Empty } from '../../ui/Notices';
+import { AddressMap } from '../address-map/AddressMap';
+import { eventName } from '../timeline/model';
+
+/** The last events before an OOM, one by one, with the map after each. */
+export function OomWindow({ target }: { readonly target: Target }) {
+  const ooms = oomsOf(target);
+  const at = shownMoment(target);
+  const oom = ooms.find((each) => belongsTo(at, each)) ?? ooms[0];
+  if (!oom) return <Empty title="No out-of-memory error in this allocator" />;
+  const { recent } = oom;
+  const place = placeOf(at, recent);
+  const columns = eventColumns(target);
+  const stepTo = (next: number) => {
+    const event = recent[Math.min(Math.max(0, next), recent.length - 1)];
+    if (event) select({ at: { kind: 'event', event: event.index } }, 'replace');
+  };
+  return (
+    <>
+      <Card
+        title="The last events before it"
+        note={`${groupDigits(recent.length)} events, the map below shows the state after the chosen one`}
+        actions={
+          <>
+            <button
+              type="button"
+              class="button"
+              disabled={place <= 0}
+              onClick={() => stepTo(place - 1)}
+            >
+              Step back
+            </button>
+            <button
+              type="button"
+              class="button"
+              disabled={place >= recent.length - 1}
+              onClick={() => stepTo(place + 1)}
+            >
+              Step forward
+            </button>
+          </>
+        }
+        exports={{ name: 'oom-window', table: () => tableText(columns, recent) }}
+      >
+        {recent.length > 0 && (
+          <label class="film">
+            <span class="visually-hidden">Event</span>
+            <input
+              type="range"
+              min={0}
+              max={recent.length - 1}
+              value={place}
+              onInput={(event) => stepTo(Number(event.currentTarget.value))}
+            />
+          </label>
+        )}
+        <DataTable
+          caption="The last events before the out-of-memory error"
+          columns={columns}
+          rows={recent.toReversed()}
+          rowKey={({ index }) => String(index)}
+          selected={({ index }) => index === recent[place]?.index}
+        />
+      </Card>
+      <AddressMap target={target} />
+    </>
+  );
+}
+
+function belongsTo(at: ChosenMoment, oom: Oom): boolean {
+  if (at.kind === 'oom') return at.index === oom.index;
+  return at.kind === 'event' && oom.recent.some(({ index }) => index === at.event);
+}
+
+/** Where the shown moment is in the list; the last event where it is not in it. */
+export function placeOf(at: ChosenMoment, recent: readonly TimelineEvent[]): number {
+  const found = at.kind === 'event' ? recent.findIndex(({ index }) => index === at.event) : -1;
+  return found < 0 ? recent.length - 1 : found;
+}
+
+function eventColumns(target: Target): readonly DataColumn<TimelineEvent>[] {
+  return [
+    {
+      title: 'Time',
+      numeric: true,
+      text: ({ timeNs }) => String(timeNs),
+      cell: ({ index, timeNs }) => (
+        <button
+          type="button"
+          class="link"
+          title="Show the map after this event"
+          onClick={() => select({ at: { kind: 'event', event: index } }, 'replace')}
+        >
+          {formatMoment(relativeNs(target, timeNs), 1)}
+        </button>
+      ),
+    },
+    { title: 'What', text: ({ kind }) => eventName(kind) },
+    {
+      title: 'Bytes',
+      numeric: true,
+      text: ({ bytes }) => String(bytes),
+      cell: ({ bytes }) => <Bytes value={bytes} />,
+      order: ({ bytes }) => bytes,
+    },
+    {
+      title: 'Operation',
+      text: ({ opName: name }) => name,
+      cell: ({ kind, allocationId, opName: name }) =>
+        kind === EventKind.EVENT_ALLOC || kind === EventKind.EVENT_FREE ? (
+          <AllocationLink id={allocationId} name={name} />
+        ) : (
+          opName(name)
+        ),
+    },
+    {
+      title: 'Then in use',
+      numeric: true,
+      text: ({ inUseBytes }) => String(inUseBytes),
+      cell: ({ inUseBytes }) => <Bytes value={inUseBytes} />,
+    },
+    {
+      title: 'Address',
+      text: ({ address }) => (address === 0n ? '–' : formatAddress(address)),
+    },
+  ];
+}
