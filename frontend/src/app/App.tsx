@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { findMissingViews } from '../store/missingViews';
 import {
   currentRun,
   info,
@@ -77,6 +78,7 @@ function Views({ target }: { readonly target: Target }) {
   useEffect(() => {
     const controller = new AbortController();
     void loadOoms(target, controller.signal);
+    void findMissingViews(target, controller.signal);
     return () => controller.abort();
   }, [name, reload]);
 

@@ -1,62 +1,93 @@
 import type { ComponentType } from 'preact';
+import { missingViews } from '../store/missingViews';
 import type { ViewName } from '../store/selection';
 import { select, selection } from '../store/session';
 import type { Target } from '../store/target';
 import { AddressMap } from '../views/address-map/AddressMap';
 import { Fragmentation } from '../views/fragmentation/Fragmentation';
 import { Holders } from '../views/holders/Holders';
+import { Leaks } from '../views/leaks/Leaks';
+import { AllocationLife } from '../views/life/AllocationLife';
 import { LiveSet } from '../views/live-set/LiveSet';
+import { OomWindow } from '../views/oom-window/OomWindow';
+import { Steps } from '../views/steps/Steps';
 import { MomentBar } from './MomentBar';
 
 interface DetailView {
   readonly name: ViewName;
   readonly title: string;
   readonly View: ComponentType<{ readonly target: Target }>;
+  /** What it shows depends on the chosen moment. */
+  readonly ofMoment: boolean;
+  /** Whether there is anything to show for this allocator. */
+  readonly applies?: (target: Target) => boolean;
 }
 
 const DETAIL_VIEWS: readonly DetailView[] = [
-  { name: 'map', title: 'Address map', View: AddressMap },
-  { name: 'holders', title: 'Who holds it', View: Holders },
-  { name: 'live', title: 'Live allocations', View: LiveSet },
-  { name: 'fragmentation', title: 'Fragmentation', View: Fragmentation },
+  { name: 'map', title: 'Address map', View: AddressMap, ofMoment: true },
+  { name: 'holders', title: 'Who holds it', View: Holders, ofMoment: true },
+  { name: 'live', title: 'Live allocations', View: LiveSet, ofMoment: true },
+  { name: 'fragmentation', title: 'Fragmentation', View: Fragmentation, ofMoment: true },
+  {
+    name: 'window',
+    title: 'Before the OOM',
+    View: OomWindow,
+    ofMoment: true,
+    applies: ({ allocator }) => allocator.oomCount > 0n,
+  },
+  { name: 'leaks', title: 'Leaks', View: Leaks, ofMoment: false },
+  { name: 'steps', title: 'Steps', View: Steps, ofMoment: false },
 ];
+
+/** The views that there are for an allocator; what the converter does not offer is left out. */
+function viewsFor(target: Target): readonly DetailView[] {
+  const missing = missingViews.value;
+  return DETAIL_VIEWS.filter(
+    ({ name, applies }) => (applies?.(target) ?? true) && !missing.has(name),
+  );
+}
 
 /** The views of one moment, one at a time. */
 export function Details({ target }: { readonly target: Target }) {
-  const chosen = selection.value.view;
-  const { View } =
-    DETAIL_VIEWS.find(({ name }) => name === chosen) ?? (DETAIL_VIEWS[0] as DetailView);
+  const views = viewsFor(target);
+  const view = views.find(({ name }) => name === selection.value.view) ?? (views[0] as DetailView);
   return (
     <section class="details" id="details" aria-label="Details">
-      <div class="tabs" role="tablist" aria-label="Views" onKeyDown={moveWithArrows}>
-        {DETAIL_VIEWS.map(({ name, title }) => (
+      <div
+        class="tabs"
+        role="tablist"
+        aria-label="Views"
+        onKeyDown={(event) => moveWithArrows(event, views)}
+      >
+        {views.map(({ name, title }) => (
           <button
             key={name}
             type="button"
             role="tab"
             id={`tab-${name}`}
-            aria-selected={name === chosen}
+            aria-selected={name === view.name}
             aria-controls="detail-panel"
-            tabIndex={name === chosen ? 0 : -1}
+            tabIndex={name === view.name ? 0 : -1}
             onClick={() => select({ view: name })}
           >
             {title}
           </button>
         ))}
       </div>
-      <div role="tabpanel" id="detail-panel" aria-labelledby={`tab-${chosen}`}>
-        <MomentBar target={target} />
-        <View target={target} />
+      <div role="tabpanel" id="detail-panel" aria-labelledby={`tab-${view.name}`}>
+        {view.ofMoment && <MomentBar target={target} />}
+        <view.View target={target} />
+        <AllocationLife target={target} />
       </div>
     </section>
   );
 }
 
-function moveWithArrows(event: KeyboardEvent): void {
+function moveWithArrows(event: KeyboardEvent, views: readonly DetailView[]): void {
   const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
   if (step === 0) return;
-  const at = DETAIL_VIEWS.findIndex(({ name }) => name === selection.value.view);
-  const next = DETAIL_VIEWS[(at + step + DETAIL_VIEWS.length) % DETAIL_VIEWS.length];
+  const at = views.findIndex(({ name }) => name === selection.value.view);
+  const next = views[(at + step + views.length) % views.length];
   if (!next) return;
   select({ view: next.name });
   document.getElementById(`tab-${next.name}`)?.focus();

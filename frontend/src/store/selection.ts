@@ -25,7 +25,19 @@ export interface FilterChoice {
   readonly role: Role;
 }
 
-export const VIEWS = ['map', 'holders', 'live', 'fragmentation'] as const;
+export const VIEWS = [
+  'map',
+  'holders',
+  'live',
+  'fragmentation',
+  'window',
+  'leaks',
+  'steps',
+  'compare',
+  'driver',
+  'allocators',
+  'quality',
+] as const;
 export type ViewName = (typeof VIEWS)[number];
 
 export interface Selection {

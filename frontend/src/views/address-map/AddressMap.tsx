@@ -4,6 +4,7 @@ import { FRAGMENTATION } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
 import type { AddressMap as AddressMapData, Chunk, Oom } from '../../generated/datasets_pb';
 import { shownMomentQuery, shownOom } from '../../store/moment';
+import { select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { Card } from '../../ui/Card';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
@@ -77,6 +78,7 @@ function MapPicture({ map, oom, colourBy }: MapPictureProps) {
     setHovered(address === undefined ? undefined : chunkAt(map.chunks, address));
   };
   const step = (event: KeyboardEvent) => {
+    if (event.key === 'Enter') openLife(hovered);
     const move = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (move === 0) return;
     event.preventDefault();
@@ -88,17 +90,23 @@ function MapPicture({ map, oom, colourBy }: MapPictureProps) {
       <MapSummary map={map} hole={hole} requestBytes={requestBytes} pins={pins.size} />
       <Canvas
         height={mapHeight(layout)}
-        label="Address map. Left and right arrow keys go from chunk to chunk."
+        label="Address map. Left and right arrow keys go from chunk to chunk, Enter opens one."
         draw={(surface) =>
           drawMap(surface, { map, layout, colourBy, hovered, hole, requestBytes, pins })
         }
         onPointerMove={find}
         onPointerLeave={() => setHovered(undefined)}
+        onPointerUp={() => openLife(hovered)}
         onKeyDown={step}
       />
       <ChunkText chunk={hovered} />
     </>
   );
+}
+
+/** Shows the life of the allocation in a chunk. */
+function openLife(chunk: Chunk | undefined): void {
+  if (chunk?.allocation) select({ allocation: chunk.allocation.id });
 }
 
 function NoMap({ target }: { readonly target: Target }) {

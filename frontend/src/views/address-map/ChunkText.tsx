@@ -5,7 +5,10 @@ import type { Allocation, Chunk } from '../../generated/datasets_pb';
 
 /** The chunk under the pointer, in words. */
 export function ChunkText({ chunk }: { readonly chunk: Chunk | undefined }) {
-  if (!chunk) return <p class="readout">Point at a chunk, or use the arrow keys.</p>;
+  if (!chunk)
+    return (
+      <p class="readout">Point at a chunk or use the arrow keys; click it to see its whole life.</p>
+    );
   const parts = [
     `${formatBytes(chunk.sizeBytes)} (${exactBytes(chunk.sizeBytes)}) at ${formatAddress(chunk.address)}`,
     ...(chunk.allocation ? allocationParts(chunk.allocation) : ['free']),

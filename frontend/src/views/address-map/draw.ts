@@ -25,7 +25,8 @@ export function colourKey(allocation: Allocation, by: ColourBy): string {
     case 'step':
       return allocation.step < 0n ? '' : `step ${allocation.step}`;
     default:
-      return allocation.scope;
+      // Eager operations have no scope: they are told apart by what they are.
+      return allocation.scope || allocation.opType;
   }
 }
 

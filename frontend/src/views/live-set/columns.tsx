@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { formatAddress } from '../../format/bytes';
-import { opName, roleName, shapeName } from '../../format/names';
+import { roleName, shapeName } from '../../format/names';
 import { formatDuration } from '../../format/time';
 import { type Allocation, SortKey } from '../../generated/datasets_pb';
+import { AllocationLink } from '../../ui/AllocationLink';
 import { Bytes } from '../../ui/Bytes';
 
 export interface Column {
@@ -26,7 +27,7 @@ export const COLUMNS: readonly Column[] = [
     title: 'Operation',
     sort: SortKey.SORT_OP,
     width: 'minmax(220px, 3fr)',
-    cell: ({ opName: name }) => <span title={name}>{opName(name)}</span>,
+    cell: ({ id, opName: name }) => <AllocationLink id={id} name={name} />,
   },
   {
     title: 'Shape',

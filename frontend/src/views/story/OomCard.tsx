@@ -16,8 +16,29 @@ interface OomCardProps {
   readonly number: number | undefined;
 }
 
-/** One out-of-memory error: who asked, what was free, why it did not fit, what to change. */
+/** One out-of-memory error. The first is told at once; later ones often only follow from it. */
 export function OomCard({ oom, target, number }: OomCardProps) {
+  if (number === undefined || number === 1) {
+    return (
+      <article class="card story out-of-memory" aria-labelledby={`oom-${oom.index}`}>
+        <OomStory oom={oom} target={target} number={number} />
+      </article>
+    );
+  }
+  return (
+    <details class="card story out-of-memory">
+      <summary>
+        <span class="badge oom">Out of memory {number}</span>{' '}
+        {formatMoment(relativeNs(target, oom.timeNs))} · {opName(oom.request?.opName ?? '')} asked
+        for <Bytes value={oom.request?.requestedBytes ?? 0n} />
+      </summary>
+      <OomStory oom={oom} target={target} number={number} />
+    </details>
+  );
+}
+
+/** Who asked, what was free, why it did not fit, what to change. */
+function OomStory({ oom, target, number }: OomCardProps) {
   const { request, verdict } = oom;
   const at = { kind: 'oom', index: oom.index } as const;
   const showIn = (view: 'map' | 'live') => () => {
@@ -25,7 +46,7 @@ export function OomCard({ oom, target, number }: OomCardProps) {
     document.getElementById('details')?.scrollIntoView({ behavior: 'smooth' });
   };
   return (
-    <article class="card story" aria-labelledby={`oom-${oom.index}`}>
+    <>
       <p class="story-kicker">
         <span class="badge oom">
           {number === undefined ? 'Out of memory' : `Out of memory ${number}`}
@@ -73,7 +94,7 @@ export function OomCard({ oom, target, number }: OomCardProps) {
         <Remedies remedies={oom.remedies} />
       </div>
       {verdict && <Evidence verdict={verdict} check={oom.dumpCheck} />}
-    </article>
+    </>
   );
 }
 

@@ -12,7 +12,9 @@ export interface Scene {
   readonly momentNs: bigint | undefined;
 }
 
-const STEP_LABEL_PIXELS = 26;
+const STEP_LABEL_PIXELS = 52;
+/** Narrower steps would only make the ground look grey. */
+const STEP_BAND_PIXELS = 5;
 
 /** Every second step is shaded, numbered where there is room. */
 export function drawSteps(plot: uPlot, palette: Palette, scene: Scene): void {
@@ -22,18 +24,19 @@ export function drawSteps(plot: uPlot, palette: Palette, scene: Scene): void {
   clip(plot);
   ctx.font = font(11, ratio);
   ctx.textAlign = 'left';
-  ctx.textBaseline = 'top';
+  ctx.textBaseline = 'bottom';
   for (const { step, beginNs, endNs } of scene.series.steps) {
     const left = x(plot, scene, beginNs);
     const right = x(plot, scene, endNs);
     if (right < bbox.left || left > bbox.left + bbox.width) continue;
-    if (step % 2n === 0n) {
+    if (step % 2n === 0n && right - left >= STEP_BAND_PIXELS * ratio) {
       ctx.fillStyle = palette.band;
       ctx.fillRect(left, bbox.top, Math.max(1, right - left), bbox.height);
     }
     if (right - left > STEP_LABEL_PIXELS * ratio) {
       ctx.fillStyle = palette.mutedText;
-      ctx.fillText(`${step}`, Math.max(left, bbox.left) + 3 * ratio, bbox.top + 2 * ratio);
+      const bottom = bbox.top + bbox.height - 2 * ratio;
+      ctx.fillText(`step ${step}`, Math.max(left, bbox.left) + 3 * ratio, bottom);
     }
   }
   ctx.restore();

@@ -1,0 +1,40 @@
+/** Views whose dataset the converter does not have: they are not offered. */
+import { signal } from '@preact/signals';
+import { questionOf } from '../data/client';
+import { COMPARE, DRIVER_MEMORY, LEAKS, STEPS } from '../data/query';
+import { DatasetError } from '../data/source';
+import type { ViewName } from './selection';
+import { client } from './session';
+import { filterOf, type Target } from './target';
+
+export const missingViews = signal<ReadonlySet<ViewName>>(new Set());
+
+const PROBES: readonly {
+  readonly view: ViewName;
+  readonly dataset: Parameters<typeof questionOf>[0];
+}[] = [
+  { view: 'leaks', dataset: LEAKS },
+  { view: 'steps', dataset: STEPS },
+  { view: 'compare', dataset: COMPARE },
+  { view: 'driver', dataset: DRIVER_MEMORY },
+];
+
+/** Asks each optional dataset for as little as it can say. */
+export async function findMissingViews(target: Target, signal: AbortSignal): Promise<void> {
+  const found = await Promise.all(
+    PROBES.map(async ({ view, dataset }) => {
+      try {
+        const question = questionOf(dataset, target.run, {
+          filter: filterOf(target),
+          limit: 1,
+          columns: 1,
+        });
+        await client().ask(dataset, question, signal);
+        return undefined;
+      } catch (error) {
+        return error instanceof DatasetError && error.unimplemented ? view : undefined;
+      }
+    }),
+  );
+  if (!signal.aborted) missingViews.value = new Set(found.filter((view) => view !== undefined));
+}
