@@ -12,9 +12,9 @@
 namespace oom_forensics::collector {
 namespace {
 
-// Sub-allocators of BFC allocators. All derive from tsl::SubAllocator directly,
-// so their Alloc and Free are in the same slots; which ones, the first tells,
-// whose functions are exported.
+// Sub-allocators of BFC allocators. All derive from tsl::SubAllocator by single
+// inheritance, so their Alloc and Free are in the same slots; which ones, the
+// first tells, whose functions are exported.
 constexpr struct {
   const char* name;
   const char* mangled_class;
@@ -111,7 +111,7 @@ std::string InstallRegionHooks(const TensorFlowLibrary& library,
     const VTable vtable = library.FindVTable(kClasses[i].mangled_class);
     const char* outcome = ": not in this TensorFlow";
     if (vtable.slots != nullptr) {
-      outcome = library.DerivesDirectlyFrom(vtable, kBase) &&
+      outcome = library.DerivesSinglyFrom(vtable, kBase) &&
                         HookClass(vtable, i, *alloc_slot, *free_slot)
                     ? ": hooked"
                     : ": not as expected; not touched";

@@ -48,16 +48,18 @@ VTable TensorFlowLibrary::FindVTable(const std::string& mangled_class) const {
   return VTable{table + 2, words - 2};
 }
 
-bool TensorFlowLibrary::DerivesDirectlyFrom(
+bool TensorFlowLibrary::DerivesSinglyFrom(
     const VTable& vtable, const std::string& mangled_base) const {
-  const auto* type_info = static_cast<const std::type_info*>(vtable.slots[-1]);
-  const auto* base_info = static_cast<const std::type_info*>(
+  const auto* base = static_cast<const std::type_info*>(
       Symbol(("_ZTI" + mangled_base).c_str()));
-  // The type info of a class with one base says so by its own class.
-  const auto* derived =
-      dynamic_cast<const abi::__si_class_type_info*>(type_info);
-  return derived != nullptr && base_info != nullptr &&
-         derived->__base_type == base_info;
+  if (base == nullptr) return false;
+  const auto* type = static_cast<const std::type_info*>(vtable.slots[-1]);
+  while (type != nullptr && type != base) {
+    // The type info of a class with a single base is of this class itself.
+    const auto* derived = dynamic_cast<const abi::__si_class_type_info*>(type);
+    type = derived == nullptr ? nullptr : derived->__base_type;
+  }
+  return type == base;
 }
 
 std::string TensorFlowLibrary::Version() const {

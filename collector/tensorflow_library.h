@@ -43,10 +43,11 @@ class TensorFlowLibrary {
   // type info must be that of the class.
   VTable FindVTable(const std::string& mangled_class) const;
 
-  // Whether the class of `vtable` has the class with this mangled name as its
-  // only base: the slots of the base are then the first of its own.
-  bool DerivesDirectlyFrom(const VTable& vtable,
-                           const std::string& mangled_base) const;
+  // Whether the class of `vtable` has, through single inheritance only, the
+  // class with this mangled name as a base: the slots of the base are then the
+  // first of its own.
+  bool DerivesSinglyFrom(const VTable& vtable,
+                         const std::string& mangled_base) const;
 
   // "2.21.0"; empty if TensorFlow does not say.
   std::string Version() const;
