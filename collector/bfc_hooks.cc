@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -50,12 +51,31 @@ struct Hooks {
   void** end_seen[kClassCount] = {};
   std::optional<BfcInspector> inspector;
   std::optional<AnnotationReader> annotations;
+  OutOfMemoryHandler on_out_of_memory;
+};
+
+// A slot that is redirected while the hooks are active.
+struct HookedSlot {
+  VTable vtable;
+  size_t slot = 0;
+  void* replacement = nullptr;
+};
+
+// Which slots there are, and the patches of those that are redirected now.
+struct ActiveHooks {
+  std::mutex mutex;
+  std::vector<HookedSlot> slots;
   std::vector<VTablePatch> patches;
 };
 
 // Set once, before the first hook is in place; never freed, as a thread may be
 // in a hook until the process is gone.
 const Hooks* g_hooks = nullptr;
+
+ActiveHooks& Active() {
+  static auto* const active = new ActiveHooks;
+  return *active;
+}
 
 // The first four milliseconds do not matter: this only tells how long a failing
 // request was retried, and is five times cheaper than an exact clock.
@@ -131,9 +151,13 @@ bool RetryOnFailure(const void* attributes) {
       failure.reserved_bytes = summary.reserved_bytes;
       failure.largest_free_bytes = summary.largest_free_bytes;
     }
-    const bool out_of_memory = failure.retry_on_failure;
+    const uint64_t sequence = failure.sequence;
+    const bool is_out_of_memory = failure.retry_on_failure;
     hooks.recorder->AddFailure(std::move(failure));
-    if (out_of_memory) ProbeDevice(ProbeMoment::kOutOfMemory);
+    if (is_out_of_memory) {
+      ProbeDevice(ProbeMoment::kOutOfMemory);
+      hooks.on_out_of_memory(sequence);
+    }
   } catch (...) {  // bad_alloc: the failure's details are lost, the job is not
   }
 }
@@ -196,9 +220,11 @@ void HookedDelete(void* self) {
 constexpr Delete kHookedDeletes[kClassCount] = {
     HookedDelete<0>, HookedDelete<1>, HookedDelete<2>};
 
-// Redirects the slots of one class; the sentence says what came of it.
-bool HookClass(const TensorFlowLibrary& library, size_t index, Hooks* hooks,
-               std::string* sentence) {
+// Finds the slots of one class and adds them to `slots`; the sentence says what
+// came of it.
+bool FindSlotsOfClass(const TensorFlowLibrary& library, size_t index,
+                      Hooks* hooks, std::vector<HookedSlot>* slots,
+                      std::string* sentence) {
   const HookedClass& hooked_class = kClasses[index];
   const VTable vtable = library.FindVTable(hooked_class.mangled_class);
   *sentence = hooked_class.name;
@@ -216,44 +242,44 @@ bool HookClass(const TensorFlowLibrary& library, size_t index, Hooks* hooks,
         "expected; not touched";
     return false;
   }
+  // Frees first: an allocation must not be recorded whose end will not be.
+  slots->push_back(
+      {vtable, *deallocate, reinterpret_cast<void*>(&HookedDeallocateRaw)});
   const Delete deleting_destructor =
       library.FunctionOf<Delete>(hooked_class.deleting_destructor);
-  const auto destroy =
-      FindSlot(vtable, reinterpret_cast<void*>(deleting_destructor));
-  // Frees first: an allocation must not be recorded whose end will not be.
-  auto patched_deallocate = VTablePatch::Install(
-      vtable, *deallocate, reinterpret_cast<void*>(&HookedDeallocateRaw));
-  if (!patched_deallocate) {
-    *sentence += ": its virtual table cannot be written; not touched";
-    return false;
-  }
-  if (destroy) {
+  if (const auto destroy =
+          FindSlot(vtable, reinterpret_cast<void*>(deleting_destructor))) {
     hooks->deleting_destructors[index] = deleting_destructor;
-    auto patched = VTablePatch::Install(
-        vtable, *destroy, reinterpret_cast<void*>(kHookedDeletes[index]));
-    if (patched) {
-      hooks->patches.push_back(std::move(*patched));
-      hooks->end_seen[index] = vtable.slots;
-    }
+    hooks->end_seen[index] = vtable.slots;
+    slots->push_back(
+        {vtable, *destroy, reinterpret_cast<void*>(kHookedDeletes[index])});
   }
-  auto patched_allocate = VTablePatch::Install(
-      vtable, *allocate, reinterpret_cast<void*>(&HookedAllocateRaw));
-  if (!patched_allocate) {
-    *sentence += ": its virtual table cannot be written; not touched";
-    return false;
-  }
-  hooks->patches.push_back(std::move(*patched_deallocate));
-  hooks->patches.push_back(std::move(*patched_allocate));
+  slots->push_back(
+      {vtable, *allocate, reinterpret_cast<void*>(&HookedAllocateRaw)});
   *sentence += ": hooked";
+  return true;
+}
+
+// Redirects all slots, or, if one cannot be, none.
+bool Redirect(ActiveHooks* active) {
+  for (const HookedSlot& slot : active->slots) {
+    auto patch = VTablePatch::Install(slot.vtable, slot.slot, slot.replacement);
+    if (!patch) {
+      active->patches.clear();
+      return false;
+    }
+    active->patches.push_back(std::move(*patch));
+  }
   return true;
 }
 
 }  // namespace
 
-HookReport InstallBfcHooks(const TensorFlowLibrary& library,
-                           Recorder* recorder) {
+HookReport InstallBfcHooks(const TensorFlowLibrary& library, Recorder* recorder,
+                           OutOfMemoryHandler on_out_of_memory) {
   HookReport report;
   auto* hooks = new Hooks;
+  hooks->on_out_of_memory = std::move(on_out_of_memory);
   hooks->recorder = recorder;
   hooks->allocate_raw = library.FunctionOf<AllocateRaw>(kAllocateRaw);
   hooks->deallocate_raw = library.FunctionOf<DeallocateRaw>(kDeallocateRaw);
@@ -272,15 +298,48 @@ HookReport InstallBfcHooks(const TensorFlowLibrary& library,
   hooks->annotations = AnnotationReader::Find(library, &why);
   report.attribution = hooks->annotations.has_value() ? "on" : "off: " + why;
 
-  hooks->patches.reserve(3 * kClassCount);
-  g_hooks = hooks;
+  std::lock_guard<std::mutex> lock(Active().mutex);
   for (size_t i = 0; i < kClassCount; ++i) {
     std::string sentence;
-    report.allocators_hooked |= HookClass(library, i, hooks, &sentence);
+    report.allocators_hooked |=
+        FindSlotsOfClass(library, i, hooks, &Active().slots, &sentence);
     if (!report.hooks.empty()) report.hooks += '\n';
     report.hooks += sentence;
   }
+  g_hooks = hooks;
+  if (!Redirect(&Active())) {
+    report.allocators_hooked = false;
+    report.hooks = "the virtual tables cannot be written; nothing is hooked";
+  }
   return report;
+}
+
+void SetBfcHooksActive(bool active) {
+  std::lock_guard<std::mutex> lock(Active().mutex);
+  if (active == !Active().patches.empty()) return;
+  if (active) {
+    Redirect(&Active());
+  } else {
+    Active().patches.clear();
+  }
+}
+
+std::vector<AllocatorState> StatesOfAllocators() {
+  std::vector<AllocatorState> states;
+  if (g_hooks == nullptr) return states;
+  const AllocatorTable& allocators = g_hooks->recorder->allocators();
+  for (size_t i = 0; i < allocators.size(); ++i) {
+    void* address = allocators.address(i);
+    if (address == nullptr) continue;
+    AllocatorState state;
+    state.info = allocators.at(i);
+    if (state.info.end_is_seen) {
+      state.statistics = g_hooks->inspector->Statistics(address);
+      state.map = SummarizeMemoryDump(g_hooks->inspector->MemoryDump(address));
+    }
+    states.push_back(std::move(state));
+  }
+  return states;
 }
 
 std::string MemoryDumpOf(size_t allocator_index) {

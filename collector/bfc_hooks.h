@@ -9,9 +9,13 @@
 #ifndef OOM_FORENSICS_COLLECTOR_BFC_HOOKS_H_
 #define OOM_FORENSICS_COLLECTOR_BFC_HOOKS_H_
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "collector/allocator_state.h"
 #include "collector/annotation_reader.h"
 #include "collector/bfc_inspector.h"
 #include "collector/recorder.h"
@@ -27,14 +31,26 @@ struct HookReport {
   std::string attribution;
 };
 
+// Called with the sequence of a failure that its caller does not handle, in the
+// thread that had it, with no allocator locked.
+using OutOfMemoryHandler = std::function<void(uint64_t sequence)>;
+
 // Redirects what is recognised and says what. `recorder` must live as long as
 // the process. To be called once.
-HookReport InstallBfcHooks(const TensorFlowLibrary& library,
-                           Recorder* recorder);
+HookReport InstallBfcHooks(const TensorFlowLibrary& library, Recorder* recorder,
+                           OutOfMemoryHandler on_out_of_memory);
+
+// Takes the hooks out of the virtual tables, or puts them back. What happens in
+// between is not seen.
+void SetBfcHooksActive(bool active);
 
 // The chunk map of a known allocator, a serialised tensorflow.MemoryDump; empty
 // if it may not be asked. Takes the allocator's lock.
 std::string MemoryDumpOf(size_t allocator_index);
+
+// All allocators as they are now, those that are gone left out. Takes their
+// locks.
+std::vector<AllocatorState> StatesOfAllocators();
 
 }  // namespace oom_forensics::collector
 

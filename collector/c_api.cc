@@ -5,19 +5,85 @@
 #include <string>
 
 #include "collector/collector.h"
+#include "collector/settings.h"
 
 namespace {
 
+using oom_forensics::collector::Collector;
+
+constexpr char kNotLoaded[] = "TensorFlow has not loaded the collector";
+
 char* Copy(const std::string& text) { return strdup(text.c_str()); }
+
+char* CopyUnlessEmpty(const std::string& text) {
+  return text.empty() ? nullptr : Copy(text);
+}
 
 }  // namespace
 
 #define OOM_FORENSICS_EXPORT extern "C" __attribute__((visibility("default")))
 
 OOM_FORENSICS_EXPORT char* OomForensics_Status() {
-  const auto* collector = oom_forensics::collector::Collector::Get();
+  Collector* collector = Collector::Get();
   return Copy(collector == nullptr ? R"({"loaded":false})"
                                    : collector->StatusJson());
+}
+
+OOM_FORENSICS_EXPORT char* OomForensics_CheckSetting(const char* name,
+                                                     const char* value) {
+  oom_forensics::collector::Settings settings;
+  return CopyUnlessEmpty(
+      oom_forensics::collector::SetSetting(name, value, &settings));
+}
+
+OOM_FORENSICS_EXPORT char* OomForensics_Configure(const char* name,
+                                                  const char* value) {
+  Collector* collector = Collector::Get();
+  return collector == nullptr
+             ? Copy(kNotLoaded)
+             : CopyUnlessEmpty(collector->Configure(name, value));
+}
+
+OOM_FORENSICS_EXPORT void OomForensics_LearnLogdir(const char* logdir) {
+  if (Collector* collector = Collector::Get()) {
+    collector->flight_recorder().LearnLogdir(logdir);
+  }
+}
+
+OOM_FORENSICS_EXPORT char* OomForensics_Snapshot(const char* logdir,
+                                                 char** error) {
+  Collector* collector = Collector::Get();
+  std::string sentence = kNotLoaded;
+  std::string folder;
+  if (collector != nullptr) {
+    folder = collector->flight_recorder().Snapshot(logdir, &sentence);
+  }
+  if (folder.empty()) *error = Copy(sentence);
+  return CopyUnlessEmpty(folder);
+}
+
+OOM_FORENSICS_EXPORT char* OomForensics_MemoryStats() {
+  Collector* collector = Collector::Get();
+  return Copy(collector == nullptr ? "[]" : collector->MemoryStatsJson());
+}
+
+OOM_FORENSICS_EXPORT char* OomForensics_LastReport() {
+  Collector* collector = Collector::Get();
+  return collector == nullptr
+             ? nullptr
+             : CopyUnlessEmpty(collector->flight_recorder().LastReport());
+}
+
+OOM_FORENSICS_EXPORT char* OomForensics_LastSummary() {
+  Collector* collector = Collector::Get();
+  return collector == nullptr
+             ? nullptr
+             : CopyUnlessEmpty(collector->flight_recorder().LastSummary());
+}
+
+OOM_FORENSICS_EXPORT uint64_t OomForensics_OutOfMemoryCount() {
+  Collector* collector = Collector::Get();
+  return collector == nullptr ? 0 : collector->flight_recorder().count();
 }
 
 OOM_FORENSICS_EXPORT void OomForensics_Free(char* text) { std::free(text); }

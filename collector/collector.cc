@@ -12,6 +12,7 @@
 #include "collector/diagnostics.h"
 #include "collector/json_writer.h"
 #include "collector/region_hooks.h"
+#include "collector/snapshot_signal.h"
 #include "collector/thread_state.h"
 #include "collector/trace_writer.h"
 #include "collector/version.h"
@@ -22,7 +23,6 @@ namespace oom_forensics::collector {
 namespace {
 
 std::atomic<Collector*> g_collector{nullptr};
-Recorder* g_forking_recorder = nullptr;
 
 // Environment variables by which TensorFlow decides how to allocate.
 constexpr const char* kAllocationVariables[] = {
@@ -48,16 +48,6 @@ std::string AllocationEnvironment() {
   return lines;
 }
 
-void KeepWholeOverFork(Recorder* recorder) {
-  g_forking_recorder = recorder;
-  pthread_atfork([] { g_forking_recorder->BeforeFork(); },
-                 [] { g_forking_recorder->AfterForkInParent(); },
-                 [] {
-                   CurrentThread().os_id = 0;
-                   g_forking_recorder->AfterForkInChild();
-                 });
-}
-
 }  // namespace
 
 Collector& Collector::Load() {
@@ -67,8 +57,9 @@ Collector& Collector::Load() {
     const Settings settings = SettingsFromEnvironment(&warnings);
     for (const std::string& warning : warnings) Say(warning);
     auto* collector = new Collector(settings);
-    if (settings.enabled) collector->Hook();
     g_collector.store(collector, std::memory_order_release);
+    if (settings.enabled) collector->Hook();
+    collector->ListenForSignal();
   });
   return *Get();
 }
@@ -80,20 +71,32 @@ Collector* Collector::Get() {
 Collector::Collector(const Settings& settings)
     : settings_(settings),
       recorder_(settings),
+      flight_recorder_({&recorder_, [this] { return AllocatorStates(); },
+                        [this] { return Facts(); },
+                        [this] { return CurrentSettings(); }}),
       device_memory_(settings.device_memory) {
   hooks_.hooks = "switched off by OOM_FORENSICS=0";
   hooks_.attribution = hooks_.hooks;
 }
 
 void Collector::Hook() {
+  if (std::exchange(hook_tried_, true)) return;
   const auto library = TensorFlowLibrary::Find();
   if (!library.has_value()) {
     hooks_.hooks = "libtensorflow_framework.so.2 is not loaded";
     hooks_.attribution = "off: no allocator is hooked";
   } else {
     tensorflow_version_ = library->Version();
-    KeepWholeOverFork(&recorder_);
-    hooks_ = InstallBfcHooks(*library, &recorder_);
+    pthread_atfork([] { Get()->recorder_.BeforeFork(); },
+                   [] { Get()->recorder_.AfterForkInParent(); },
+                   [] {
+                     CurrentThread().os_id = 0;
+                     Get()->recorder_.AfterForkInChild();
+                     Get()->flight_recorder_.AfterForkInChild();
+                   });
+    hooks_ = InstallBfcHooks(*library, &recorder_, [this](uint64_t sequence) {
+      flight_recorder_.OnOutOfMemory(sequence);
+    });
     if (hooks_.allocators_hooked) {
       hooks_.hooks += '\n' + InstallRegionHooks(*library, &recorder_);
       device_memory_.Install();
@@ -132,6 +135,71 @@ std::string Collector::TakeDevicePlanes() {
   return planes;
 }
 
+void Collector::ListenForSignal() {
+  const std::string signal = CurrentSettings().snapshot_signal;
+  if (signal.empty()) return;
+  const bool listening = ListenForSnapshotSignal(signal, [this] {
+    std::string error;
+    const std::string folder = flight_recorder_.Snapshot("", &error);
+    Say(folder.empty() ? "no snapshot was written: " + error
+                       : "snapshot: " + folder);
+  });
+  if (!listening) {
+    Say(signal + " is used by something else; it takes no snapshots");
+  }
+}
+
+std::string Collector::Configure(const std::string& name,
+                                 const std::string& value) {
+  std::lock_guard<std::mutex> lock(settings_mutex_);
+  Settings changed = settings_;
+  const std::string error = SetSetting(name, value, &changed);
+  if (!error.empty()) return error;
+  if (name == "enabled") {
+    if (changed.enabled) Hook();
+    SetBfcHooksActive(changed.enabled);
+    recorder_.Clear();
+    saw_everything_ = false;
+  } else if (name == "snapshot_signal" || name == "cupti" ||
+             name == "cupti_source") {
+    return name + " is read when TensorFlow is imported; set it before";
+  } else if (name != "logdir" && name != "max_reports" &&
+             name != "anonymize_addresses" && !recorder_.Reconfigure(changed)) {
+    return name + " can only be set before the first allocation";
+  }
+  settings_ = changed;
+  return "";
+}
+
+Settings Collector::CurrentSettings() {
+  std::lock_guard<std::mutex> lock(settings_mutex_);
+  return settings_;
+}
+
+SessionFacts Collector::Facts() {
+  const Settings settings = CurrentSettings();
+  SessionFacts facts;
+  facts.tensorflow_version = tensorflow_version_;
+  facts.hooks = hooks_.hooks;
+  facts.attribution = hooks_.attribution;
+  const cupti::WatchMode watch = device_memory_.Mode();
+  facts.cupti_mode = watch.mode;
+  facts.cupti_reason = watch.reason;
+  facts.environment = AllocationEnvironment();
+  facts.sampling_rate = settings.allocation_log_sampling_rate;
+  facts.min_bytes = settings.min_bytes;
+  facts.anonymize_addresses = settings.anonymize_addresses;
+  return facts;
+}
+
+std::vector<AllocatorState> Collector::AllocatorStates() const {
+  std::vector<AllocatorState> states = StatesOfAllocators();
+  for (AllocatorState& state : states) {
+    state.info.complete &= saw_everything_;
+  }
+  return states;
+}
+
 void Collector::StartSession() {
   if (!hooks_.allocators_hooked) return;
   session_start_ns_ = WallClockNs();
@@ -144,35 +212,31 @@ void Collector::StartSession() {
 }
 
 std::string Collector::StopSession() {
-  const std::unique_ptr<Capture> capture = recorder_.StopCapture();
-  if (capture == nullptr) return "";
-  SessionFacts session;
+  const std::unique_ptr<Recording> recording = recorder_.StopCapture();
+  if (recording == nullptr) return "";
+  SessionFacts session = Facts();
   session.origin = "profile";
-  session.tensorflow_version = tensorflow_version_;
-  session.hooks = hooks_.hooks;
-  session.attribution = hooks_.attribution;
-  const cupti::WatchMode watch = device_memory_.Mode();
-  session.cupti_mode = watch.mode;
-  session.cupti_reason = watch.reason;
-  session.environment = AllocationEnvironment();
-  session.buffer_events = settings_.capture_events;
+  session.buffer_events = CurrentSettings().capture_events;
   std::vector<AllocatorFacts> allocators;
   for (size_t i = 0; i < recorder_.allocators().size(); ++i) {
     AllocatorFacts facts;
     facts.info = recorder_.allocators().at(i);
+    facts.info.complete &= saw_everything_;
     if (i < baseline_dumps_.size()) facts.baseline_dump = baseline_dumps_[i];
     allocators.push_back(std::move(facts));
   }
-  return WriteTrace(session, allocators, *capture,
+  return WriteTrace(session, allocators, *recording,
                     recorder_.sites().Snapshot());
 }
 
-std::string Collector::StatusJson() const {
+std::string Collector::StatusJson() {
+  const Settings settings = CurrentSettings();
   JsonWriter json;
   json.BeginObject();
+  json.Field("loaded", true);
   json.Field("collectorVersion", kCollectorVersion);
   json.Field("tensorflowVersion", tensorflow_version_);
-  json.Field("enabled", settings_.enabled);
+  json.Field("enabled", settings.enabled);
   json.Field("hooked", hooks_.allocators_hooked);
   json.Field("hooks", hooks_.hooks);
   json.Field("attribution", hooks_.attribution);
@@ -180,7 +244,19 @@ std::string Collector::StatusJson() const {
   json.Field("cuptiMode", watch.mode);
   json.Field("cuptiReason", watch.reason);
   json.Field("cuptiTee", device_memory_.TeeState());
+  json.Field("logdir", settings.logdir);
+  json.Field("outOfMemories", flight_recorder_.count());
   json.EndObject();
+  return json.Take();
+}
+
+std::string Collector::MemoryStatsJson() const {
+  JsonWriter json;
+  json.BeginArray();
+  for (const AllocatorState& state : AllocatorStates()) {
+    WriteAllocatorState(state, &json);
+  }
+  json.EndArray();
   return json.Take();
 }
 

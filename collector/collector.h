@@ -4,12 +4,16 @@
 #ifndef OOM_FORENSICS_COLLECTOR_COLLECTOR_H_
 #define OOM_FORENSICS_COLLECTOR_COLLECTOR_H_
 
+#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "collector/bfc_hooks.h"
 #include "collector/cupti/device_memory_watcher.h"
 #include "collector/device_probe.h"
+#include "collector/flight_recorder/flight_recorder.h"
 #include "collector/recorder.h"
 #include "collector/settings.h"
 
@@ -35,17 +39,38 @@ class Collector {
   // tracers have ended too.
   std::string TakeDevicePlanes();
 
+  // Changes a setting. Returns a sentence if that is not possible, else
+  // nothing. What decides which events are recorded can only be changed before
+  // the first one.
+  std::string Configure(const std::string& name, const std::string& value);
+
+  FlightRecorder& flight_recorder() { return flight_recorder_; }
+
   // What is hooked and what not, and why, as a JSON object.
-  std::string StatusJson() const;
+  std::string StatusJson();
+
+  // The state of every allocator, as a JSON array.
+  std::string MemoryStatsJson() const;
 
  private:
   explicit Collector(const Settings& settings);
 
+  // Hooks TensorFlow, if it was not tried before.
   void Hook();
   static void ProbeDevices(ProbeMoment moment) noexcept;
+  Settings CurrentSettings();
+  SessionFacts Facts();
+  std::vector<AllocatorState> AllocatorStates() const;
+  void ListenForSignal();
 
-  const Settings settings_;
+  std::mutex settings_mutex_;
+  Settings settings_;
   Recorder recorder_;
+  FlightRecorder flight_recorder_;
+  bool hook_tried_ = false;
+  // False once the hooks were out of place for a while: what is live may then
+  // be more than is known.
+  std::atomic<bool> saw_everything_{true};
   HookReport hooks_;
   std::string tensorflow_version_;
   cupti::DeviceMemoryWatcher device_memory_;

@@ -28,14 +28,19 @@ struct Event {
   // CLOCK_REALTIME, nanoseconds since the epoch.
   int64_t time_ns = 0;
   uint64_t address = 0;
-  // kAlloc and kFailed: TensorFlow's step id. Regions: their size in bytes.
+  // kAlloc and kFailed: TensorFlow's step id. kFree: that of the allocation
+  // that ends. Regions: their size in bytes.
   int64_t value = 0;
+  // kFree: the site of the allocation that ends, if it was known.
   SiteId site = 0;
   // The thread's id in the operating system.
   uint32_t thread = 0;
   AllocatorId allocator = 0;
   EventKind kind = EventKind::kAlloc;
+  // kFree: how long the allocation lived. Saturates after five days.
+  uint32_t age_100us = 0;
 };
+static_assert(sizeof(Event) == 48);
 
 struct LiveAllocation {
   // 0: no allocation.

@@ -5,12 +5,10 @@
 namespace oom_forensics::collector {
 namespace {
 
-// The last word of a slot: allocator, kind, and the low half of the sequence
-// that ties it to the slot's first word.
-uint64_t PackTail(const Event& event) {
+uint64_t PackSmallFields(const Event& event) {
   return uint64_t{event.allocator} |
          uint64_t{static_cast<uint8_t>(event.kind)} << 16 |
-         (event.sequence & 0xffffffffu) << 32;
+         uint64_t{event.age_100us} << 32;
 }
 
 }  // namespace
@@ -27,7 +25,8 @@ void EventRing::Write(const Event& event) noexcept {
   words[2].store(event.address, kRelaxed);
   words[3].store(static_cast<uint64_t>(event.value), kRelaxed);
   words[4].store(uint64_t{event.site} | uint64_t{event.thread} << 32, kRelaxed);
-  words[5].store(PackTail(event), kRelaxed);
+  words[5].store(PackSmallFields(event), kRelaxed);
+  words[6].store(event.sequence, kRelaxed);
 }
 
 std::vector<Event> EventRing::Read(uint64_t first, uint64_t last) const {
@@ -51,7 +50,8 @@ std::vector<Event> EventRing::Read(uint64_t first, uint64_t last) const {
     event.thread = static_cast<uint32_t>(words[4] >> 32);
     event.allocator = static_cast<AllocatorId>(words[5]);
     event.kind = static_cast<EventKind>(words[5] >> 16 & 0xff);
-    if (event.sequence == sequence && PackTail(event) == words[5]) {
+    event.age_100us = static_cast<uint32_t>(words[5] >> 32);
+    if (event.sequence == sequence && words[6] == sequence) {
       events.push_back(event);
     }
   }

@@ -31,8 +31,8 @@ class EventRing {
   uint64_t capacity() const { return capacity_; }
 
  private:
-  // sequence, time, address, value, site|thread, allocator|kind|low sequence.
-  static constexpr int kWords = 6;
+  // sequence, time, address, value, site|thread, allocator|kind|age, sequence.
+  static constexpr int kWords = 7;
   struct Slot {
     std::atomic<uint64_t> words[kWords];
   };

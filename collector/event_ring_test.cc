@@ -17,6 +17,7 @@ Event MakeEvent(uint64_t sequence) {
   event.thread = static_cast<uint32_t>(sequence + 2);
   event.allocator = 63;
   event.kind = EventKind::kRegionRemove;
+  event.age_100us = static_cast<uint32_t>(sequence + 3);
   return event;
 }
 
@@ -34,6 +35,7 @@ TEST(EventRingTest, GivesBackEveryFieldAsWritten) {
   EXPECT_EQ(events[0].thread, written.thread);
   EXPECT_EQ(events[0].allocator, written.allocator);
   EXPECT_EQ(events[0].kind, written.kind);
+  EXPECT_EQ(events[0].age_100us, written.age_100us);
 }
 
 TEST(EventRingTest, KeepsTheLastEventsInOrder) {

@@ -30,12 +30,12 @@ void JsonWriter::Name(std::string_view name) {
 
 void JsonWriter::Value(uint64_t value) {
   Comma();
-  text_ += '"' + std::to_string(value) + '"';
+  text_ += std::to_string(value);
 }
 
 void JsonWriter::Value(int64_t value) {
   Comma();
-  text_ += '"' + std::to_string(value) + '"';
+  text_ += std::to_string(value);
 }
 
 void JsonWriter::Value(int value) {

@@ -19,8 +19,8 @@ class JsonWriter {
   // The name of the member that is written next.
   void Name(std::string_view name);
 
-  // 64-bit integers are written as strings, as canonical protobuf JSON does:
-  // a reader with doubles would lose digits.
+  // Numbers above 2^53 lose digits in many readers: addresses and random ids
+  // are better written as strings.
   void Value(uint64_t value);
   void Value(int64_t value);
   void Value(int value);

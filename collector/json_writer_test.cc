@@ -23,7 +23,7 @@ TEST(JsonWriterTest, WritesNestedValuesWithCommas) {
   json.EndObject();
   json.EndObject();
   EXPECT_EQ(json.Take(),
-            R"({"op":"MatMul","bytes":"18446744073709551615","eager":true,)"
+            R"({"op":"MatMul","bytes":18446744073709551615,"eager":true,)"
             R"("shape":[8,16],"empty":{}})");
 }
 

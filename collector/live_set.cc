@@ -53,6 +53,13 @@ bool LiveSet::Erase(uint64_t address, AllocatorId allocator,
   return true;
 }
 
+void LiveSet::Clear() noexcept {
+  std::free(entries_);
+  entries_ = nullptr;
+  capacity_ = 0;
+  size_ = 0;
+}
+
 bool LiveSet::Grow() noexcept {
   const size_t capacity = capacity_ == 0 ? kFirstCapacity : capacity_ * 2;
   auto* entries = static_cast<LiveAllocation*>(

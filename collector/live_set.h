@@ -39,6 +39,8 @@ class LiveSet {
   bool Erase(uint64_t address, AllocatorId allocator,
              LiveAllocation* erased) noexcept;
 
+  void Clear() noexcept;
+
   size_t size() const { return size_; }
 
   // Calls visit(const LiveAllocation&) for each, in no order.

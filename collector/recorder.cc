@@ -22,19 +22,56 @@ class Recorder::Standstill {
   Recorder* recorder_;
 };
 
-Recorder::Recorder(const Settings& settings)
-    : ring_(settings.allocation_log_buffer_size),
-      capture_events_(settings.capture_events) {
+Recorder::Recorder(const Settings& settings) {
   static_assert(kShards == 64, "ShardOf() takes six bits of the hash");
   for (Shard& shard : shards_) {
     shard.live.set_max_entries(kMaxLiveAllocations / kShards);
   }
+  Reconfigure(settings);
+}
+
+bool Recorder::Reconfigure(const Settings& settings) {
+  auto ring = std::make_unique<EventRing>(settings.allocation_log_buffer_size);
+  const Standstill standstill(this);
+  if (next_sequence_.load(std::memory_order_relaxed) != 1) return false;
+  ring_ = std::move(ring);
+  capture_events_ = settings.capture_events;
+  min_bytes_ = settings.min_bytes;
+  kept_of_2_32_ = static_cast<uint64_t>(settings.allocation_log_sampling_rate *
+                                        4294967296.0);
+  return true;
+}
+
+bool Recorder::Keeps(uint64_t requested_bytes,
+                     uint64_t* random) const noexcept {
+  if (requested_bytes < min_bytes_.load(std::memory_order_relaxed)) {
+    return false;
+  }
+  const uint64_t kept = kept_of_2_32_.load(std::memory_order_relaxed);
+  if (kept == uint64_t{1} << 32 || requested_bytes >= kAlwaysKeptBytes) {
+    return true;
+  }
+  // xorshift64*, good in its high bits.
+  *random ^= *random >> 12;
+  *random ^= *random << 25;
+  *random ^= *random >> 27;
+  return (*random * 0x2545f4914f6cdd1du) >> 32 < kept;
+}
+
+Event Recorder::MakeEvent(EventKind kind, AllocatorId allocator,
+                          const void* address, uint32_t thread) noexcept {
+  Event event;
+  event.time_ns = WallClockNs();
+  event.address = reinterpret_cast<uint64_t>(address);
+  event.thread = thread;
+  event.allocator = allocator;
+  event.kind = kind;
+  return event;
 }
 
 void Recorder::Log(Shard& shard, Event* event) noexcept {
   event->sequence = next_sequence_.fetch_add(1, std::memory_order_relaxed);
-  event->time_ns = WallClockNs();
-  ring_.Write(*event);
+  ring_->Write(*event);
   if (capture_log_ != nullptr && !capture_log_->Write(*event)) {
     ++shard.totals[event->allocator].dropped;
   }
@@ -43,13 +80,9 @@ void Recorder::Log(Shard& shard, Event* event) noexcept {
 void Recorder::RecordAlloc(AllocatorId allocator, const void* address,
                            SiteId site, int64_t step_id,
                            uint32_t thread) noexcept {
-  Event event;
-  event.kind = EventKind::kAlloc;
-  event.allocator = allocator;
-  event.address = reinterpret_cast<uint64_t>(address);
+  Event event = MakeEvent(EventKind::kAlloc, allocator, address, thread);
   event.site = site;
   event.value = step_id;
-  event.thread = thread;
   Shard& shard = ShardOf(event.address);
   std::lock_guard<SpinLock> lock(shard.lock);
   Log(shard, &event);
@@ -58,29 +91,36 @@ void Recorder::RecordAlloc(AllocatorId allocator, const void* address,
       {event.address, event.time_ns, step_id, site, thread, allocator});
 }
 
+void Recorder::CountAlloc(AllocatorId allocator, const void* address) noexcept {
+  Shard& shard = ShardOf(reinterpret_cast<uint64_t>(address));
+  std::lock_guard<SpinLock> lock(shard.lock);
+  ++shard.totals[allocator].allocs;
+}
+
 void Recorder::RecordFree(AllocatorId allocator, const void* address,
                           uint32_t thread) noexcept {
-  Event event;
-  event.kind = EventKind::kFree;
-  event.allocator = allocator;
-  event.address = reinterpret_cast<uint64_t>(address);
-  event.thread = thread;
+  Event event = MakeEvent(EventKind::kFree, allocator, address, thread);
   Shard& shard = ShardOf(event.address);
   std::lock_guard<SpinLock> lock(shard.lock);
-  Log(shard, &event);
   ++shard.totals[allocator].frees;
-  shard.live.Erase(event.address, allocator, nullptr);
+  LiveAllocation ended;
+  if (shard.live.Erase(event.address, allocator, &ended)) {
+    event.site = ended.site;
+    event.value = ended.step_id;
+    const int64_t age_100us = (event.time_ns - ended.born_ns) / 100'000;
+    event.age_100us =
+        static_cast<uint32_t>(std::clamp<int64_t>(age_100us, 0, UINT32_MAX));
+  } else if (Filters()) {
+    return;  // the end of an allocation that was not recorded
+  }
+  Log(shard, &event);
 }
 
 void Recorder::RecordRegion(EventKind kind, AllocatorId allocator,
                             const void* address, uint64_t size_bytes,
                             uint32_t thread) noexcept {
-  Event event;
-  event.kind = kind;
-  event.allocator = allocator;
-  event.address = reinterpret_cast<uint64_t>(address);
+  Event event = MakeEvent(kind, allocator, address, thread);
   event.value = static_cast<int64_t>(size_bytes);
-  event.thread = thread;
   Shard& shard = ShardOf(0);
   std::lock_guard<SpinLock> lock(shard.lock);
   Log(shard, &event);
@@ -101,12 +141,9 @@ void Recorder::RecordRegion(EventKind kind, AllocatorId allocator,
 
 uint64_t Recorder::RecordFailure(AllocatorId allocator, SiteId site,
                                  int64_t step_id, uint32_t thread) noexcept {
-  Event event;
-  event.kind = EventKind::kFailed;
-  event.allocator = allocator;
+  Event event = MakeEvent(EventKind::kFailed, allocator, nullptr, thread);
   event.site = site;
   event.value = step_id;
-  event.thread = thread;
   Shard& shard = ShardOf(0);
   std::lock_guard<SpinLock> lock(shard.lock);
   Log(shard, &event);
@@ -118,7 +155,7 @@ void Recorder::AddFailure(Failure failure) {
   size_t dump_bytes = failure.memory_dump.size();
   for (const Failure& known : failures_) dump_bytes += known.memory_dump.size();
   // A job that searches for its batch size fails many times: the first dumps
-  // are kept, and the facts of the last failures.
+  // are kept, and the numbers of the last failures.
   if (dump_bytes > kMaxDumpBytes) failure.memory_dump.clear();
   if (failures_.size() == kMaxFailures) failures_.erase(failures_.begin());
   failures_.push_back(std::move(failure));
@@ -139,9 +176,27 @@ void Recorder::DropAllocator(AllocatorId allocator) {
   }
 }
 
-LiveState Recorder::CopyLiveState(size_t expected_allocations) {
+size_t Recorder::CountLive() const {
+  size_t live = 0;
+  for (const Shard& shard : shards_) live += shard.live.size();
+  return live;
+}
+
+TotalsByAllocator Recorder::SumTotals() const {
+  TotalsByAllocator sum = {};
+  for (const Shard& shard : shards_) {
+    for (size_t i = 0; i < kMaxAllocators; ++i) {
+      sum[i].allocs += shard.totals[i].allocs;
+      sum[i].frees += shard.totals[i].frees;
+      sum[i].dropped += shard.totals[i].dropped;
+    }
+  }
+  return sum;
+}
+
+LiveState Recorder::CopyLiveState() const {
   LiveState state;
-  state.allocations.reserve(expected_allocations);
+  state.allocations.reserve(CountLive());
   state.next_sequence = next_sequence_.load(std::memory_order_relaxed);
   state.time_ns = WallClockNs();
   for (const Shard& shard : shards_) {
@@ -153,53 +208,75 @@ LiveState Recorder::CopyLiveState(size_t expected_allocations) {
   return state;
 }
 
+LiveState Recorder::Live() {
+  const Standstill standstill(this);
+  return CopyLiveState();
+}
+
 void Recorder::StartCapture() {
   StopCapture();
   std::lock_guard<std::mutex> lock(capture_mutex_);
-  auto capture = std::make_unique<Capture>();
-  {
-    std::lock_guard<std::mutex> failures_lock(failures_mutex_);
-    failures_.clear();
-  }
+  auto capture = std::make_unique<Recording>();
   {
     const Standstill standstill(this);
-    size_t live = 0;
-    for (const Shard& shard : shards_) live += shard.live.size();
-    capture->baseline = CopyLiveState(live);
+    capture->baseline = CopyLiveState();
     capture->log = std::make_unique<CaptureLog>(capture->baseline.next_sequence,
                                                 capture_events_);
-    for (Shard& shard : shards_) {
-      for (size_t i = 0; i < kMaxAllocators; ++i) {
-        shard.totals[i].dropped = 0;
-        capture->totals[i].allocs -= shard.totals[i].allocs;
-        capture->totals[i].frees -= shard.totals[i].frees;
-      }
-    }
+    capture->totals = SumTotals();
     capture_log_ = capture->log.get();
   }
   capture_ = std::move(capture);
 }
 
-std::unique_ptr<Capture> Recorder::StopCapture() {
+std::unique_ptr<Recording> Recorder::StopCapture() {
   std::lock_guard<std::mutex> lock(capture_mutex_);
   if (capture_ == nullptr) return nullptr;
   {
     const Standstill standstill(this);
     capture_log_ = nullptr;
     capture_->stop_ns = WallClockNs();
-    for (const Shard& shard : shards_) {
-      for (size_t i = 0; i < kMaxAllocators; ++i) {
-        capture_->totals[i].allocs += shard.totals[i].allocs;
-        capture_->totals[i].frees += shard.totals[i].frees;
-        capture_->totals[i].dropped += shard.totals[i].dropped;
-      }
+    const TotalsByAllocator now = SumTotals();
+    for (size_t i = 0; i < kMaxAllocators; ++i) {
+      EventTotals& totals = capture_->totals[i];
+      totals.allocs = now[i].allocs - totals.allocs;
+      totals.frees = now[i].frees - totals.frees;
+      totals.dropped = now[i].dropped - totals.dropped;
     }
   }
-  {
-    std::lock_guard<std::mutex> failures_lock(failures_mutex_);
-    capture_->failures = failures_;
-  }
+  capture_->failures = FailuresSince(capture_->baseline.next_sequence);
   return std::move(capture_);
+}
+
+std::unique_ptr<Recording> Recorder::Recent() {
+  auto recording = std::make_unique<Recording>();
+  {
+    const Standstill standstill(this);
+    recording->baseline = CopyLiveState();
+    recording->events = ring_->Read(1, recording->baseline.next_sequence - 1);
+    recording->stop_ns = recording->baseline.time_ns;
+  }
+  Rewind(recording->events, &recording->baseline);
+  for (const Event& event : recording->events) {
+    EventTotals& totals = recording->totals[event.allocator];
+    if (event.kind == EventKind::kAlloc) ++totals.allocs;
+    if (event.kind == EventKind::kFree) ++totals.frees;
+  }
+  recording->failures = FailuresSince(recording->baseline.next_sequence);
+  return recording;
+}
+
+std::vector<Failure> Recorder::FailuresSince(uint64_t sequence) {
+  std::lock_guard<std::mutex> lock(failures_mutex_);
+  std::vector<Failure> failures;
+  for (const Failure& failure : failures_) {
+    if (failure.sequence >= sequence) failures.push_back(failure);
+  }
+  return failures;
+}
+
+void Recorder::Clear() {
+  const Standstill standstill(this);
+  for (Shard& shard : shards_) shard.live.Clear();
 }
 
 void Recorder::BeforeFork() {

@@ -27,66 +27,29 @@
 #include <string>
 #include <vector>
 
-#include "collector/allocator_statistics.h"
 #include "collector/allocator_table.h"
 #include "collector/capture_log.h"
 #include "collector/event.h"
 #include "collector/event_ring.h"
 #include "collector/live_set.h"
+#include "collector/recording.h"
 #include "collector/settings.h"
 #include "collector/site_table.h"
 #include "collector/spin_lock.h"
 
 namespace oom_forensics::collector {
 
-// Exact counts, whatever the logs could hold.
-struct EventTotals {
-  uint64_t allocs = 0;
-  uint64_t frees = 0;
-  // Of both, those that are missing from the capture.
-  uint64_t dropped = 0;
-};
-using TotalsByAllocator = std::array<EventTotals, kMaxAllocators>;
-
-// A request that the allocator could not meet; the event of this sequence says
-// who asked for what.
-struct Failure {
-  uint64_t sequence = 0;
-  // Time spent in the allocator, retries included.
-  int64_t waited_ns = 0;
-  // False: the caller only tried, and handles the failure.
-  bool retry_on_failure = true;
-  std::optional<AllocatorStatistics> statistics;
-  // From the dump: all memory that the allocator holds, and its largest hole.
-  uint64_t reserved_bytes = 0;
-  uint64_t largest_free_bytes = 0;
-  // tensorflow.MemoryDump, serialised; empty if it was not taken.
-  std::string memory_dump;
-};
-
-// What is live at one moment.
-struct LiveState {
-  // All events before this one are contained.
-  uint64_t next_sequence = 0;
-  int64_t time_ns = 0;
-  std::vector<LiveAllocation> allocations;
-  std::vector<Region> regions;
-};
-
-// One recording, from StartCapture() to StopCapture().
-struct Capture {
-  LiveState baseline;
-  int64_t stop_ns = 0;
-  TotalsByAllocator totals = {};
-  std::unique_ptr<CaptureLog> log;
-  std::vector<Failure> failures;
-};
-
 class Recorder {
  public:
   explicit Recorder(const Settings& settings);
 
+  // Whether an allocation of so many bytes is to be recorded, as sampling and
+  // min_bytes say. `random` is the calling thread's own state of chance. What
+  // is not recorded is counted by CountAlloc().
+  bool Keeps(uint64_t requested_bytes, uint64_t* random) const noexcept;
+
   // The hooks' part. None of these blocks for long or throws.
+  void CountAlloc(AllocatorId allocator, const void* address) noexcept;
   void RecordAlloc(AllocatorId allocator, const void* address, SiteId site,
                    int64_t step_id, uint32_t thread) noexcept;
   void RecordFree(AllocatorId allocator, const void* address,
@@ -98,6 +61,8 @@ class Recorder {
                          uint32_t thread) noexcept;
 
   void AddFailure(Failure failure);
+  // Those that happened at this sequence or later and are still kept.
+  std::vector<Failure> FailuresSince(uint64_t sequence);
 
   // Drops what is live in an allocator that has come to its end.
   void DropAllocator(AllocatorId allocator);
@@ -105,7 +70,20 @@ class Recorder {
   // Begins to keep all events; a recording that runs already is given up.
   void StartCapture();
   // Null if none runs.
-  std::unique_ptr<Capture> StopCapture();
+  std::unique_ptr<Recording> StopCapture();
+
+  // The last events and what was live before them.
+  std::unique_ptr<Recording> Recent();
+
+  // All allocations that are live now.
+  LiveState Live();
+
+  // Takes over what `settings` say of recording. False if events were recorded
+  // already: what they mean must not change under them.
+  bool Reconfigure(const Settings& settings);
+
+  // Forgets what is live, because from now on its end would not be seen.
+  void Clear();
 
   AllocatorTable& allocators() { return allocators_; }
   SiteTable& sites() { return sites_; }
@@ -133,25 +111,39 @@ class Recorder {
   Shard& ShardOf(uint64_t address) {
     return shards_[HashAddress(address) >> 58];
   }
-  // Gives `event` its sequence and time and logs it. The shard is locked.
+  // Whether some allocations are not recorded.
+  bool Filters() const noexcept {
+    return min_bytes_.load(std::memory_order_relaxed) != 0 ||
+           kept_of_2_32_.load(std::memory_order_relaxed) != uint64_t{1} << 32;
+  }
+  // All that is kept and was counted so far; everything stands still.
+  TotalsByAllocator SumTotals() const;
+  size_t CountLive() const;
+  static Event MakeEvent(EventKind kind, AllocatorId allocator,
+                         const void* address, uint32_t thread) noexcept;
+  // Gives `event` its sequence and logs it. The shard is locked.
   void Log(Shard& shard, Event* event) noexcept;
-  LiveState CopyLiveState(size_t expected_allocations);
+  LiveState CopyLiveState() const;
 
   AllocatorTable allocators_;
   SiteTable sites_;
-  EventRing ring_;
+  std::unique_ptr<EventRing> ring_;
   std::array<Shard, kShards> shards_;
   // Guarded by the lock of the shard of address 0.
   std::vector<Region> regions_;
   alignas(64) std::atomic<uint64_t> next_sequence_{1};
   // Changed only while all shards are locked.
   CaptureLog* capture_log_ = nullptr;
+  // Read without a lock; changed only before the first event.
+  std::atomic<uint64_t> min_bytes_{0};
+  // Of 2^32 small allocations, so many are kept.
+  std::atomic<uint64_t> kept_of_2_32_{uint64_t{1} << 32};
 
   std::mutex capture_mutex_;
-  std::unique_ptr<Capture> capture_;
+  std::unique_ptr<Recording> capture_;
   std::mutex failures_mutex_;
   std::vector<Failure> failures_;
-  const uint64_t capture_events_;
+  uint64_t capture_events_;
 };
 
 }  // namespace oom_forensics::collector

@@ -24,9 +24,9 @@ std::set<uint64_t> Addresses(const LiveState& state) {
 }
 
 // The live set after a recording: its baseline and all that came after it.
-std::set<uint64_t> Replay(const Capture& capture) {
+std::set<uint64_t> Replay(const Recording& capture) {
   std::set<uint64_t> live = Addresses(capture.baseline);
-  capture.log->ForEach([&](const Event& event) {
+  capture.ForEachEvent([&](const Event& event) {
     if (event.kind == EventKind::kAlloc) {
       EXPECT_TRUE(live.insert(event.address).second);
     } else if (event.kind == EventKind::kFree) {
@@ -64,7 +64,7 @@ TEST(RecorderTest, ARecordingHoldsWhatHappenedDuringItAndCountsIt) {
   recorder.RecordAlloc(3, Address(4096), 1, 0, 1);
   std::vector<EventKind> kinds;
   uint64_t last_sequence = 0;
-  capture->log->ForEach([&](const Event& event) {
+  capture->ForEachEvent([&](const Event& event) {
     kinds.push_back(event.kind);
     EXPECT_GT(event.sequence, last_sequence);
     last_sequence = event.sequence;

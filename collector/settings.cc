@@ -1,80 +1,149 @@
 #include "collector/settings.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
+
+#include "collector/snapshot_signal_names.h"
 
 namespace oom_forensics::collector {
 namespace {
 
-void ReadCount(const char* name, uint64_t smallest, uint64_t largest,
-               uint64_t* value, std::vector<std::string>* warnings) {
-  const char* text = std::getenv(name);
-  if (text == nullptr || *text == '\0') return;
+// Each parser returns what a value has to be, if the text is none.
+std::string ParseSwitch(const std::string& text, bool* value) {
+  if (text == "0" || text == "false" || text == "False") {
+    *value = false;
+  } else if (text == "1" || text == "true" || text == "True") {
+    *value = true;
+  } else {
+    return "0 or 1";
+  }
+  return "";
+}
+
+std::string ParseCount(const std::string& text, uint64_t smallest,
+                       uint64_t largest, uint64_t* value) {
   char* end = nullptr;
   errno = 0;
-  const unsigned long long number = std::strtoull(text, &end, 10);
-  if (errno != 0 || *end != '\0' || *text == '-' || number < smallest ||
-      number > largest) {
-    warnings->push_back(
-        std::string(name) + "=" + text + " is not a whole number from " +
-        std::to_string(smallest) + " to " + std::to_string(largest) +
-        "; using " + std::to_string(*value));
-    return;
+  const unsigned long long number = std::strtoull(text.c_str(), &end, 10);
+  if (text.empty() || text[0] < '0' || text[0] > '9' || errno != 0 ||
+      *end != '\0' || number < smallest || number > largest) {
+    return "a whole number from " + std::to_string(smallest) + " to " +
+           std::to_string(largest);
   }
   *value = number;
+  return "";
 }
 
-void ReadWatch(cupti::WatchSetting* watch, std::vector<std::string>* warnings) {
-  const char* text = std::getenv("OOM_FORENSICS_CUPTI");
-  if (text == nullptr || *text == '\0') return;
-  const std::string value = text;
-  if (value == "auto") {
-    *watch = cupti::WatchSetting::kAuto;
-  } else if (value == "own") {
-    *watch = cupti::WatchSetting::kOwn;
-  } else if (value == "samples") {
-    *watch = cupti::WatchSetting::kSamples;
-  } else if (value == "off") {
-    *watch = cupti::WatchSetting::kOff;
-  } else {
-    warnings->push_back("OOM_FORENSICS_CUPTI=" + value +
-                        " is none of auto, own, samples, off; using auto");
+std::string ParseRate(const std::string& text, double* value) {
+  char* end = nullptr;
+  const double rate = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(rate > 0 && rate <= 1)) {
+    return "a number above 0 and at most 1";
   }
+  *value = rate;
+  return "";
 }
 
-void ReadSwitch(const char* name, bool* value,
-                std::vector<std::string>* warnings) {
-  const char* text = std::getenv(name);
-  if (text == nullptr || *text == '\0') return;
-  const std::string given = text;
-  if (given == "0" || given == "1") {
-    *value = given == "1";
-  } else {
-    warnings->push_back(std::string(name) + "=" + given +
-                        " is neither 0 nor 1; using " + (*value ? "1" : "0"));
-  }
+std::string ParseSignal(const std::string& text, std::string* value) {
+  if (!text.empty() && SignalNumber(text) == 0) return "SIGUSR1 or SIGUSR2";
+  *value = text;
+  return "";
 }
+
+std::string ParseWatch(const std::string& text, cupti::WatchSetting* value) {
+  if (text == "auto") {
+    *value = cupti::WatchSetting::kAuto;
+  } else if (text == "own") {
+    *value = cupti::WatchSetting::kOwn;
+  } else if (text == "samples") {
+    *value = cupti::WatchSetting::kSamples;
+  } else if (text == "off") {
+    *value = cupti::WatchSetting::kOff;
+  } else {
+    return "auto, own, samples or off";
+  }
+  return "";
+}
+
+using Parser = std::string (*)(const std::string& text, Settings* settings);
+constexpr struct {
+  std::string_view name;
+  const char* variable;
+  Parser parse;
+} kSettings[] = {
+    {"enabled", "OOM_FORENSICS",
+     [](const std::string& text, Settings* settings) {
+       return ParseSwitch(text, &settings->enabled);
+     }},
+    {"allocation_log_buffer_size", "OOM_FORENSICS_ALLOCATION_LOG_BUFFER_SIZE",
+     [](const std::string& text, Settings* settings) {
+       return ParseCount(text, 1'000, 100'000'000,
+                         &settings->allocation_log_buffer_size);
+     }},
+    {"allocation_log_sampling_rate",
+     "OOM_FORENSICS_ALLOCATION_LOG_SAMPLING_RATE",
+     [](const std::string& text, Settings* settings) {
+       return ParseRate(text, &settings->allocation_log_sampling_rate);
+     }},
+    {"min_bytes", "OOM_FORENSICS_MIN_BYTES",
+     [](const std::string& text, Settings* settings) {
+       return ParseCount(text, 0, uint64_t{1} << 40, &settings->min_bytes);
+     }},
+    {"anonymize_addresses", "OOM_FORENSICS_ANONYMIZE_ADDRESSES",
+     [](const std::string& text, Settings* settings) {
+       return ParseSwitch(text, &settings->anonymize_addresses);
+     }},
+    {"logdir", "OOM_FORENSICS_LOGDIR",
+     [](const std::string& text, Settings* settings) {
+       settings->logdir = text;
+       return std::string();
+     }},
+    {"max_reports", "OOM_FORENSICS_MAX_REPORTS",
+     [](const std::string& text, Settings* settings) {
+       return ParseCount(text, 0, 1'000, &settings->max_reports);
+     }},
+    {"snapshot_signal", "OOM_FORENSICS_SNAPSHOT_SIGNAL",
+     [](const std::string& text, Settings* settings) {
+       return ParseSignal(text, &settings->snapshot_signal);
+     }},
+    {"capture_events", "OOM_FORENSICS_CAPTURE_EVENTS",
+     [](const std::string& text, Settings* settings) {
+       return ParseCount(text, 1'000, 40'000'000, &settings->capture_events);
+     }},
+    {"cupti", "OOM_FORENSICS_CUPTI",
+     [](const std::string& text, Settings* settings) {
+       return ParseWatch(text, &settings->device_memory.watch);
+     }},
+    {"cupti_source", "OOM_FORENSICS_CUPTI_SOURCE",
+     [](const std::string& text, Settings* settings) {
+       return ParseSwitch(text, &settings->device_memory.allocation_source);
+     }},
+};
 
 }  // namespace
 
+std::string SetSetting(std::string_view name, const std::string& text,
+                       Settings* settings) {
+  for (const auto& setting : kSettings) {
+    if (setting.name != name) continue;
+    const std::string expected = setting.parse(text, settings);
+    if (expected.empty()) return "";
+    return std::string(name) + " must be " + expected + ", not '" + text + "'";
+  }
+  return "there is no setting '" + std::string(name) + "'";
+}
+
 Settings SettingsFromEnvironment(std::vector<std::string>* warnings) {
   Settings settings;
-  if (const char* text = std::getenv("OOM_FORENSICS")) {
-    const std::string value = text;
-    if (value == "0") {
-      settings.enabled = false;
-    } else if (value != "1" && !value.empty()) {
-      warnings->push_back("OOM_FORENSICS=" + value +
-                          " is neither 0 nor 1; staying on");
-    }
+  for (const auto& setting : kSettings) {
+    const char* text = std::getenv(setting.variable);
+    if (text == nullptr || *text == '\0') continue;
+    const std::string expected = setting.parse(text, &settings);
+    if (expected.empty()) continue;
+    warnings->push_back(std::string(setting.variable) + " must be " + expected +
+                        ", not '" + text + "'; the default is used");
   }
-  ReadCount("OOM_FORENSICS_ALLOCATION_LOG_BUFFER_SIZE", 1'000, 100'000'000,
-            &settings.allocation_log_buffer_size, warnings);
-  ReadCount("OOM_FORENSICS_CAPTURE_EVENTS", 1'000, 40'000'000,
-            &settings.capture_events, warnings);
-  ReadWatch(&settings.device_memory.watch, warnings);
-  ReadSwitch("OOM_FORENSICS_CUPTI_SOURCE",
-             &settings.device_memory.allocation_source, warnings);
   return settings;
 }
 

@@ -1,28 +1,58 @@
 // Settings: what the user may choose, from the environment
-// (OOM_FORENSICS_<NAME>, in capitals). A wrong value is reported once and
-// replaced by the default; it never stops an import.
+// (OOM_FORENSICS_<NAME>, in capitals) or from Python (configure(name=...)). A
+// wrong value in the environment is reported once and replaced by the default;
+// it never stops an import.
 #ifndef OOM_FORENSICS_COLLECTOR_SETTINGS_H_
 #define OOM_FORENSICS_COLLECTOR_SETTINGS_H_
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collector/cupti/watcher_settings.h"
 
 namespace oom_forensics::collector {
 
+// Under sampling, an allocation of at least this size is recorded always: what
+// fills a device is then known exactly, and only the small change estimated.
+inline constexpr uint64_t kAlwaysKeptBytes = uint64_t{1} << 20;
+
 struct Settings {
   // OOM_FORENSICS=0: nothing of TensorFlow is touched.
   bool enabled = true;
-  // Events that the always-on recorder keeps.
+  // Events that the always-on recorder keeps. 56 bytes each.
   uint64_t allocation_log_buffer_size = 100'000;
+  // The share of the allocations below kAlwaysKeptBytes that is recorded, each
+  // by its own toss. A recorded one stands for 1 / rate of its kind, so sums
+  // are unbiased; the standard error of a sum of bytes over n recorded small
+  // allocations of size b is about b * sqrt(n * (1 - rate)) / rate.
+  double allocation_log_sampling_rate = 1;
+  // Smaller requests are counted but not recorded.
+  uint64_t min_bytes = 0;
+  // Addresses are shifted by an amount that the trace does not tell: stable
+  // within a report, useless outside of it.
+  bool anonymize_addresses = false;
+  // Where reports go. Empty: the logdir of a profiler session or TensorBoard
+  // callback of this process, else a folder for temporary files.
+  std::string logdir;
+  // Files are written for so many out-of-memories of a process; the rest is
+  // counted.
+  uint64_t max_reports = 5;
+  // A signal by whose number a snapshot is written, "SIGUSR2" for example;
+  // empty: none.
+  std::string snapshot_signal;
   // Events that one profiler session keeps; what comes after is counted. 48
   // bytes each in memory, about 30 in the trace.
   uint64_t capture_events = 8'000'000;
   // Device memory beside TensorFlow's allocators.
   cupti::WatcherSettings device_memory;
 };
+
+// Sets the setting `name` ("min_bytes") from its text. Returns a sentence if
+// there is no such setting or the text is not a value of it, else nothing.
+std::string SetSetting(std::string_view name, const std::string& text,
+                       Settings* settings);
 
 // Reads the environment. Appends one sentence to `warnings` for each value that
 // is not understood.

@@ -18,12 +18,15 @@ struct ThreadState {
   // The allocator that the thread is inside of. TensorFlow reports new memory
   // regions from there without saying whose they are.
   const AllocatorInfo* inside = nullptr;
+  // For sampling; see Recorder::Keeps().
+  uint64_t random = 0;
 };
 
 inline ThreadState& CurrentThread() noexcept {
   static thread_local ThreadState state;
   if (state.os_id == 0) {
     state.os_id = static_cast<uint32_t>(syscall(SYS_gettid));
+    state.random = 0x9e3779b97f4a7c15u * (state.os_id + uint64_t{1});
   }
   return state;
 }

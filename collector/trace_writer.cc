@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "collector/memory_dump.h"
 #include "collector/plane_builder.h"
 #include "collector/version.h"
 #include "proto/event_schema.h"
@@ -44,13 +45,17 @@ std::string_view NameOf(EventKind kind) {
 // The plane of one allocator.
 class AllocatorPlaneWriter {
  public:
-  AllocatorPlaneWriter(const AllocatorFacts& facts, const Capture& capture,
-                       const std::vector<const Site*>& sites)
-      : facts_(facts),
-        capture_(capture),
+  AllocatorPlaneWriter(const SessionFacts& session, const AllocatorFacts& facts,
+                       const Recording& recording,
+                       const std::vector<const Site*>& sites,
+                       uint64_t address_shift)
+      : session_(session),
+        facts_(facts),
+        address_shift_(address_shift),
+        recording_(recording),
         sites_(sites),
         plane_(PlaneName(facts.info)) {
-    for (const Failure& failure : capture.failures) {
+    for (const Failure& failure : recording.failures) {
       failures_.emplace(failure.sequence, &failure);
     }
   }
@@ -84,7 +89,7 @@ class AllocatorPlaneWriter {
   }
 
   void WriteFacts() {
-    const EventTotals& totals = capture_.totals[facts_.info.id];
+    const EventTotals& totals = recording_.totals[facts_.info.id];
     pbf_writer* plane = plane_.plane();
     constexpr uint32_t kField = xplane::kStats;
     plane_.AddString(plane, kField, schema::kAllocatorName, facts_.info.name);
@@ -96,13 +101,13 @@ class AllocatorPlaneWriter {
     plane_.AddUint(plane, kField, schema::kDroppedEvents, totals.dropped);
     if (!facts_.baseline_dump.empty()) {
       plane_.AddBytes(plane, kField, schema::kBaselineDump,
-                      facts_.baseline_dump);
+                      Disguised(facts_.baseline_dump));
     }
   }
 
   void WriteBaseline() {
-    const LiveState& baseline = capture_.baseline;
-    Line line(1, schema::kBaselineLine, baseline.time_ns);
+    const LiveState& baseline = recording_.baseline;
+    Line line(1, schema::kBaselineLine, TimestampNs());
     for (const Region& region : baseline.regions) {
       if (region.allocator != facts_.info.id) continue;
       BeginEvent(EventKind::kRegionAdd, 0, ++line.offset_ps);
@@ -122,8 +127,8 @@ class AllocatorPlaneWriter {
               });
     for (const LiveAllocation* allocation : allocations) {
       BeginEvent(EventKind::kAlloc, allocation->site, ++line.offset_ps);
-      plane_.AddUint(&event_, xevent::kStats, schema::kAddress,
-                     allocation->address);
+      AddAddress(allocation->address);
+      AddWeight(allocation->site);
       const int64_t age_ns =
           std::max<int64_t>(0, baseline.time_ns - allocation->born_ns);
       plane_.AddUint(&event_, xevent::kStats, schema::kAgeNs,
@@ -135,9 +140,9 @@ class AllocatorPlaneWriter {
   }
 
   void WriteEvents() {
-    const int64_t start_ns = capture_.baseline.time_ns;
-    Line line(2, schema::kEventsLine, start_ns);
-    capture_.log->ForEach([&](const Event& event) {
+    const int64_t start_ns = recording_.baseline.time_ns;
+    Line line(2, schema::kEventsLine, TimestampNs());
+    recording_.ForEachEvent([&](const Event& event) {
       if (event.allocator != facts_.info.id) return;
       // The order is that of the sequence, and the time stamp has to show it.
       line.offset_ps =
@@ -145,13 +150,12 @@ class AllocatorPlaneWriter {
       BeginEvent(event.kind, event.site, line.offset_ps);
       switch (event.kind) {
         case EventKind::kAlloc:
-          plane_.AddUint(&event_, xevent::kStats, schema::kAddress,
-                         event.address);
+          AddAddress(event.address);
+          AddWeight(event.site);
           AddStickyStats(&line, event.value, event.thread);
           break;
         case EventKind::kFree:
-          plane_.AddUint(&event_, xevent::kStats, schema::kAddress,
-                         event.address);
+          AddAddress(event.address);
           AddStickyStats(&line, line.step_id, event.thread);
           break;
         case EventKind::kFailed:
@@ -179,6 +183,32 @@ class AllocatorPlaneWriter {
     line->writer.add_message(xline::kEvents, event_buffer_);
   }
 
+  // Where the lines begin; see SessionFacts::writes_own_file.
+  int64_t TimestampNs() const {
+    return session_.writes_own_file ? 0 : recording_.baseline.time_ns;
+  }
+
+  std::string Disguised(const std::string& dump) const {
+    if (address_shift_ == 0) return dump;
+    return ReplaceAddresses(
+        dump, [this](uint64_t address) { return address - address_shift_; });
+  }
+
+  void AddAddress(uint64_t address) {
+    plane_.AddUint(&event_, xevent::kStats, schema::kAddress,
+                   address - address_shift_);
+  }
+
+  // What an allocation stands for under sampling.
+  void AddWeight(SiteId site) {
+    if (session_.sampling_rate == 1 || site == 0 || site > sites_.size()) {
+      return;
+    }
+    if (sites_[site - 1]->key.requested_bytes >= kAlwaysKeptBytes) return;
+    plane_.AddDouble(&event_, xevent::kStats, schema::kWeight,
+                     1 / session_.sampling_rate);
+  }
+
   void AddStickyStats(Line* line, int64_t step_id, uint32_t thread) {
     if (step_id != line->step_id) {
       plane_.AddInt(&event_, xevent::kStats, schema::kStepId, step_id);
@@ -191,7 +221,7 @@ class AllocatorPlaneWriter {
   }
 
   void AddRegionStats(uint64_t address, uint64_t size_bytes) {
-    plane_.AddUint(&event_, xevent::kStats, schema::kAddress, address);
+    AddAddress(address);
     plane_.AddUint(&event_, xevent::kStats, schema::kSizeBytes, size_bytes);
   }
 
@@ -214,7 +244,7 @@ class AllocatorPlaneWriter {
       add(schema::kBytesReserved, failure.reserved_bytes);
       add(schema::kLargestFreeBytes, failure.largest_free_bytes);
       plane_.AddBytes(&event_, xevent::kStats, schema::kMemoryDump,
-                      failure.memory_dump);
+                      Disguised(failure.memory_dump));
     }
   }
 
@@ -259,8 +289,10 @@ class AllocatorPlaneWriter {
     return plane_.AddEventMetadata(fields);
   }
 
+  const SessionFacts& session_;
   const AllocatorFacts& facts_;
-  const Capture& capture_;
+  const uint64_t address_shift_;
+  const Recording& recording_;
   const std::vector<const Site*>& sites_;
   PlaneBuilder plane_;
   std::unordered_map<uint64_t, const Failure*> failures_;
@@ -271,7 +303,7 @@ class AllocatorPlaneWriter {
 };
 
 std::string WriteSessionPlane(const SessionFacts& session,
-                              const Capture& capture) {
+                              const Recording& recording) {
   PlaneBuilder builder(schema::kSessionPlane);
   pbf_writer* plane = builder.plane();
   constexpr uint32_t kField = xplane::kStats;
@@ -283,9 +315,9 @@ std::string WriteSessionPlane(const SessionFacts& session,
   builder.AddUint(plane, kField, schema::kProcessId,
                   static_cast<uint64_t>(getpid()));
   builder.AddUint(plane, kField, schema::kStartNs,
-                  static_cast<uint64_t>(capture.baseline.time_ns));
+                  static_cast<uint64_t>(recording.baseline.time_ns));
   builder.AddUint(plane, kField, schema::kStopNs,
-                  static_cast<uint64_t>(capture.stop_ns));
+                  static_cast<uint64_t>(recording.stop_ns));
   builder.AddString(plane, kField, schema::kOrigin, session.origin);
   builder.AddString(plane, kField, schema::kHooks, session.hooks);
   builder.AddString(plane, kField, schema::kAttribution, session.attribution);
@@ -293,21 +325,62 @@ std::string WriteSessionPlane(const SessionFacts& session,
   builder.AddString(plane, kField, schema::kCuptiReason, session.cupti_reason);
   builder.AddUint(plane, kField, schema::kBufferEvents, session.buffer_events);
   builder.AddString(plane, kField, schema::kEnvironment, session.environment);
+  builder.AddDouble(plane, kField, schema::kSamplingRate,
+                    session.sampling_rate);
+  builder.AddUint(plane, kField, schema::kMinBytes, session.min_bytes);
+  builder.AddUint(plane, kField, schema::kAnonymized,
+                  session.anonymize_addresses ? 1 : 0);
   return builder.Finish();
+}
+
+// What TensorFlow writes into the traces of its own sessions.
+std::string WriteEnvironmentPlane(const Recording& recording) {
+  PlaneBuilder builder("Task Environment");
+  builder.AddUint(builder.plane(), xplane::kStats, "profile_start_time",
+                  static_cast<uint64_t>(recording.baseline.time_ns));
+  builder.AddUint(builder.plane(), xplane::kStats, "profile_stop_time",
+                  static_cast<uint64_t>(recording.stop_ns));
+  return builder.Finish();
+}
+
+// What to take off every address so that the lowest one becomes kLowest: the
+// map keeps its form and loses its place in the process.
+uint64_t AddressShift(const Recording& recording) {
+  constexpr uint64_t kLowest = uint64_t{1} << 32;
+  constexpr uint64_t kPage = 4096;
+  uint64_t lowest = UINT64_MAX;
+  const auto look_at = [&](uint64_t address) {
+    if (address != 0) lowest = std::min(lowest, address);
+  };
+  for (const Region& region : recording.baseline.regions) {
+    look_at(region.address);
+  }
+  for (const LiveAllocation& allocation : recording.baseline.allocations) {
+    look_at(allocation.address);
+  }
+  recording.ForEachEvent([&](const Event& event) { look_at(event.address); });
+  return lowest == UINT64_MAX ? 0 : lowest / kPage * kPage - kLowest;
 }
 
 }  // namespace
 
 std::string WriteTrace(const SessionFacts& session,
                        const std::vector<AllocatorFacts>& allocators,
-                       const Capture& capture,
+                       const Recording& recording,
                        const std::vector<const Site*>& sites) {
   std::string trace;
   pbf_writer writer(trace);
-  writer.add_message(xspace::kPlanes, WriteSessionPlane(session, capture));
+  if (session.writes_own_file) {
+    writer.add_message(xspace::kPlanes, WriteEnvironmentPlane(recording));
+  }
+  writer.add_message(xspace::kPlanes, WriteSessionPlane(session, recording));
+  const uint64_t address_shift =
+      session.anonymize_addresses ? AddressShift(recording) : 0;
   for (const AllocatorFacts& facts : allocators) {
-    writer.add_message(xspace::kPlanes,
-                       AllocatorPlaneWriter(facts, capture, sites).Write());
+    writer.add_message(
+        xspace::kPlanes,
+        AllocatorPlaneWriter(session, facts, recording, sites, address_shift)
+            .Write());
   }
   return trace;
 }

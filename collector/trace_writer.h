@@ -25,7 +25,14 @@ struct SessionFacts {
   std::string cupti_reason;
   // "NAME=value" lines.
   std::string environment;
+  // Of the settings, those that decide what the recording holds.
   uint64_t buffer_events = 0;
+  double sampling_rate = 1;
+  uint64_t min_bytes = 0;
+  bool anonymize_addresses = false;
+  // TensorFlow relates the times of a profiler session to its start; a trace
+  // that does not pass through TensorFlow has to do so itself.
+  bool writes_own_file = false;
 };
 
 struct AllocatorFacts {
@@ -37,7 +44,7 @@ struct AllocatorFacts {
 // `sites` is SiteTable::Snapshot(), taken after the recording's end.
 std::string WriteTrace(const SessionFacts& session,
                        const std::vector<AllocatorFacts>& allocators,
-                       const Capture& capture,
+                       const Recording& recording,
                        const std::vector<const Site*>& sites);
 
 }  // namespace oom_forensics::collector

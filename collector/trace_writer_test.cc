@@ -125,6 +125,9 @@ class PlaneDecoder {
         case schema::xstat::kInt64Value:
           value = std::to_string(stat.get_int64());
           break;
+        case schema::xstat::kDoubleValue:
+          value = std::to_string(stat.get_double());
+          break;
         case schema::xstat::kRefValue:
           value = names_[static_cast<int64_t>(stat.get_uint64())];
           break;
@@ -191,7 +194,7 @@ class TraceWriterTest : public testing::Test {
 
   // Ends the recording and decodes its trace.
   std::map<std::string, DecodedPlane> Finish() {
-    const auto capture = recorder_.StopCapture();
+    const auto recording = recorder_.StopCapture();
     AllocatorFacts facts;
     facts.info.name = "bfc";
     facts.info.kind = "bfc";
@@ -205,7 +208,7 @@ class TraceWriterTest : public testing::Test {
     session.tensorflow_version = "2.21.0";
     session.hooks = "hooked";
     session.attribution = "on";
-    return Decode(WriteTrace(session, {facts, other}, *capture,
+    return Decode(WriteTrace(session, {facts, other}, *recording,
                              recorder_.sites().Snapshot()));
   }
 
@@ -333,10 +336,10 @@ TEST_F(TraceWriterTest, NeedsAtMostSixtyBytesForAnAllocationAndItsFree) {
     recorder_.RecordAlloc(0, address, site, 42, 9);
     recorder_.RecordFree(0, address, 9);
   }
-  const auto capture = recorder_.StopCapture();
+  const auto recording = recorder_.StopCapture();
   AllocatorFacts facts;
   const std::string trace =
-      WriteTrace({}, {facts}, *capture, recorder_.sites().Snapshot());
+      WriteTrace({}, {facts}, *recording, recorder_.sites().Snapshot());
   EXPECT_LE(trace.size() / kPairs, 60u);
 }
 

@@ -1,0 +1,174 @@
+#include "collector/flight_recorder/memory_story.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace oom_forensics::collector {
+namespace {
+
+// What a BFC allocator rounds requests up to.
+constexpr uint64_t kRounding = 256;
+
+SiteKey KeyOf(const std::vector<const Site*>& sites, SiteId id) {
+  return id == 0 || id > sites.size() ? SiteKey() : sites[id - 1]->key;
+}
+
+// The live set right before the event `failed_sequence`, or at the end.
+std::vector<LiveAllocation> LiveAt(const Recording& recording,
+                                   uint64_t failed_sequence) {
+  std::map<std::pair<uint64_t, AllocatorId>, LiveAllocation> live;
+  for (const LiveAllocation& allocation : recording.baseline.allocations) {
+    live[{allocation.address, allocation.allocator}] = allocation;
+  }
+  recording.ForEachEvent([&](const Event& event) {
+    if (failed_sequence != 0 && event.sequence >= failed_sequence) return;
+    const std::pair place(event.address, event.allocator);
+    if (event.kind == EventKind::kAlloc) {
+      live[place] = {event.address, event.time_ns, event.value,
+                     event.site,    event.thread,  event.allocator};
+    } else if (event.kind == EventKind::kFree) {
+      live.erase(place);
+    }
+  });
+  std::vector<LiveAllocation> allocations;
+  allocations.reserve(live.size());
+  for (const auto& [place, allocation] : live) {
+    allocations.push_back(allocation);
+  }
+  return allocations;
+}
+
+std::vector<Holder> HoldersOf(const std::vector<LiveAllocation>& live,
+                              const std::vector<const Site*>& sites) {
+  using Key = std::tuple<AllocatorId, std::string_view, std::string_view,
+                         std::string_view, int32_t>;
+  std::map<Key, Holder> holders;
+  for (const LiveAllocation& allocation : live) {
+    const SiteKey site = KeyOf(sites, allocation.site);
+    Holder& holder = holders[Key(allocation.allocator, site.op, site.shape,
+                                 site.region_type, site.dtype)];
+    holder.allocator = allocation.allocator;
+    holder.site = site;
+    ++holder.count;
+    holder.requested_bytes += site.requested_bytes;
+    holder.allocated_bytes += site.allocated_bytes;
+  }
+  std::vector<Holder> sorted;
+  for (auto& [key, holder] : holders) sorted.push_back(holder);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Holder& a, const Holder& b) {
+                     return a.allocated_bytes > b.allocated_bytes;
+                   });
+  return sorted;
+}
+
+OutOfMemory TellOutOfMemory(const Recording& recording,
+                            const std::vector<const Site*>& sites,
+                            uint64_t failed_sequence) {
+  OutOfMemory oom;
+  recording.ForEachEvent([&](const Event& event) {
+    if (event.sequence == failed_sequence) oom.event = event;
+  });
+  for (const Failure& failure : recording.failures) {
+    if (failure.sequence == failed_sequence) oom.failure = failure;
+  }
+  oom.site = KeyOf(sites, oom.event.site);
+  if (!oom.failure.statistics.has_value() || oom.failure.memory_dump.empty()) {
+    return oom;
+  }
+  const MemoryDumpSummary map = SummarizeMemoryDump(oom.failure.memory_dump);
+  const uint64_t limit = oom.failure.statistics->limit_bytes;
+  oom.growable_bytes =
+      limit > map.reserved_bytes ? limit - map.reserved_bytes : 0;
+  const uint64_t rounded =
+      (oom.site.requested_bytes + kRounding - 1) / kRounding * kRounding;
+  oom.reason = map.free_bytes + oom.growable_bytes >= rounded
+                   ? Reason::kFragmentation
+                   : Reason::kCapacity;
+  return oom;
+}
+
+}  // namespace
+
+const AllocatorState* MemoryStory::Find(AllocatorId id) const {
+  for (const AllocatorState& state : allocators) {
+    if (state.info.id == id) return &state;
+  }
+  return nullptr;
+}
+
+MemoryStory TellStory(const Recording& recording,
+                      const std::vector<const Site*>& sites,
+                      std::vector<AllocatorState> allocators,
+                      uint64_t failed_sequence, size_t max_recent) {
+  MemoryStory story;
+  story.time_ns = recording.stop_ns;
+  story.allocators = std::move(allocators);
+  if (failed_sequence != 0) {
+    story.oom = TellOutOfMemory(recording, sites, failed_sequence);
+    story.time_ns = story.oom->event.time_ns;
+    // What the allocator said right after the failure; it may have gone on.
+    for (AllocatorState& state : story.allocators) {
+      if (state.info.id != story.oom->event.allocator) continue;
+      state.statistics = story.oom->failure.statistics;
+      state.map = SummarizeMemoryDump(story.oom->failure.memory_dump);
+    }
+  }
+  story.holders = HoldersOf(LiveAt(recording, failed_sequence), sites);
+  recording.ForEachEvent([&](const Event& event) {
+    if (event.kind != EventKind::kAlloc) return;
+    if (failed_sequence != 0 && event.sequence > failed_sequence) return;
+    story.recent.push_back({event, KeyOf(sites, event.site)});
+  });
+  if (story.recent.size() > max_recent) {
+    story.recent.erase(
+        story.recent.begin(),
+        story.recent.end() - static_cast<std::ptrdiff_t>(max_recent));
+  }
+  return story;
+}
+
+std::string ReasonName(Reason reason) {
+  switch (reason) {
+    case Reason::kCapacity:
+      return "CAPACITY";
+    case Reason::kFragmentation:
+      return "FRAGMENTATION";
+    case Reason::kUnknown:
+      break;
+  }
+  return "UNKNOWN";
+}
+
+std::string ReasonSentence(const MemoryStory& story) {
+  const OutOfMemory& oom = *story.oom;
+  switch (oom.reason) {
+    case Reason::kCapacity:
+      return "All free memory together is less than the request.";
+    case Reason::kFragmentation:
+      return "Enough memory is free, but in pieces that are each too small.";
+    case Reason::kUnknown:
+      break;
+  }
+  return "The allocator did not say what was free.";
+}
+
+std::string HumanBytes(uint64_t bytes) {
+  constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  double value = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
+    value /= 1024;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f %s", value, kUnits[unit]);
+  return text;
+}
+
+}  // namespace oom_forensics::collector

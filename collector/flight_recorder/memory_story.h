@@ -1,0 +1,85 @@
+// MemoryStory: what the memory of a process looked like at one moment, out of a
+// recording: who holds what, what was asked for last, and, of an out-of-memory,
+// what failed and why. The one place where the recorder's facts become the
+// numbers that both the summary on stderr and the JSON report show.
+#ifndef OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_MEMORY_STORY_H_
+#define OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_MEMORY_STORY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/allocator_state.h"
+#include "collector/recording.h"
+#include "collector/site_table.h"
+
+namespace oom_forensics::collector {
+
+// Live allocations of one allocator, of one op, shape and dtype.
+struct Holder {
+  AllocatorId allocator = 0;
+  SiteKey site;
+  uint64_t count = 0;
+  uint64_t requested_bytes = 0;
+  uint64_t allocated_bytes = 0;
+};
+
+// A recorded allocation with its names.
+struct NamedAllocation {
+  Event event;
+  SiteKey site;
+};
+
+// Why a request was not met, as far as the allocator's own numbers tell.
+enum class Reason {
+  kUnknown,
+  // All free memory together is less than the request.
+  kCapacity,
+  // Enough is free, but in no single hole.
+  kFragmentation,
+};
+
+struct OutOfMemory {
+  Event event;
+  SiteKey site;
+  Failure failure;
+  Reason reason = Reason::kUnknown;
+  // What the allocator may still grow by.
+  uint64_t growable_bytes = 0;
+};
+
+struct MemoryStory {
+  // The moment, nanoseconds since the epoch.
+  int64_t time_ns = 0;
+  // Set if the story is that of an out-of-memory.
+  std::optional<OutOfMemory> oom;
+  std::vector<AllocatorState> allocators;
+  // Largest first.
+  std::vector<Holder> holders;
+  // In order.
+  std::vector<NamedAllocation> recent;
+
+  // The allocator with this id; null if there is none.
+  const AllocatorState* Find(AllocatorId id) const;
+};
+
+// The story of the failure with this sequence, or, with 0, of the recording's
+// end. Holds at most `max_recent` recent allocations.
+MemoryStory TellStory(const Recording& recording,
+                      const std::vector<const Site*>& sites,
+                      std::vector<AllocatorState> allocators,
+                      uint64_t failed_sequence, size_t max_recent);
+
+// "FRAGMENTATION" and so on, the names that datasets.proto has for verdicts.
+std::string ReasonName(Reason reason);
+
+// One plain sentence.
+std::string ReasonSentence(const MemoryStory& story);
+
+// "12.3 MiB"
+std::string HumanBytes(uint64_t bytes);
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_MEMORY_STORY_H_

@@ -1,0 +1,156 @@
+#include "collector/flight_recorder/run_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace oom_forensics::collector {
+namespace {
+
+constexpr char kProfileFolder[] = "/plugins/profile";
+constexpr int kMaxNumber = 1000;
+constexpr size_t kKeptDefaultRuns = 20;
+
+std::string Failed(const std::string& what, const std::string& path) {
+  return "cannot " + what + " " + path + ": " + std::strerror(errno);
+}
+
+bool MakeFolders(const std::string& path, std::string* error) {
+  for (size_t end = 1; end <= path.size(); ++end) {
+    if (end != path.size() && path[end] != '/') continue;
+    const std::string folder = path.substr(0, end);
+    if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
+      *error = Failed("make the folder", folder);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool WriteAll(int file, const std::string& bytes) {
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t written =
+        write(file, bytes.data() + done, bytes.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    done += static_cast<size_t>(written);
+  }
+  return fsync(file) == 0;
+}
+
+std::vector<std::string> FilesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  DIR* directory = opendir(folder.c_str());
+  if (directory == nullptr) return names;
+  while (const dirent* entry = readdir(directory)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  closedir(directory);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// Their names begin with their time, so the first are the oldest.
+void RemoveOldRuns(const std::string& logdir) {
+  const std::string profiles = logdir + kProfileFolder;
+  std::vector<std::string> runs = FilesIn(profiles);
+  if (runs.size() <= kKeptDefaultRuns) return;
+  runs.resize(runs.size() - kKeptDefaultRuns);
+  for (const std::string& run : runs) {
+    const std::string folder = profiles + "/" + run;
+    for (const std::string& file : FilesIn(folder)) {
+      unlink((folder + "/" + file).c_str());
+    }
+    rmdir(folder.c_str());
+  }
+}
+
+}  // namespace
+
+std::optional<RunFolder> RunFolder::Make(const std::string& logdir,
+                                         int64_t time_ns,
+                                         const std::string& suffix,
+                                         std::string* error) {
+  if (logdir.find("://") != std::string::npos) {
+    *error = "cannot write to " + logdir +
+             ": reports are written to local folders only";
+    return std::nullopt;
+  }
+  const std::string profiles = logdir + kProfileFolder;
+  if (!MakeFolders(profiles, error)) return std::nullopt;
+  const time_t seconds = time_ns / 1'000'000'000;
+  tm local;
+  localtime_r(&seconds, &local);
+  char text[64];
+  strftime(text, sizeof(text), "%Y_%m_%d_%H_%M_%S_", &local);
+  const std::string base = profiles + "/" + text + suffix;
+  std::string path = base;
+  for (int number = 2; mkdir(path.c_str(), 0777) != 0; ++number) {
+    if (errno != EEXIST || number > kMaxNumber) {
+      *error = Failed("make the folder", path);
+      return std::nullopt;
+    }
+    path = base + "_" + std::to_string(number);
+  }
+  return RunFolder(path);
+}
+
+bool RunFolder::Write(const std::string& name, const std::string& bytes,
+                      std::string* error) const {
+  const std::string target = path_ + "/" + name;
+  const std::string temporary = path_ + "/." + name + ".tmp";
+  const int file =
+      open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) {
+    *error = Failed("write", target);
+    return false;
+  }
+  const bool written = WriteAll(file, bytes);
+  if (!written) *error = Failed("write", target);
+  const bool closed = close(file) == 0;
+  if (written && !closed) *error = Failed("write", target);
+  if (written && closed) {
+    if (rename(temporary.c_str(), target.c_str()) == 0) return true;
+    *error = Failed("write", target);
+  }
+  unlink(temporary.c_str());
+  return false;
+}
+
+void RunFolder::RemoveIfEmpty() const { rmdir(path_.c_str()); }
+
+std::string DefaultLogdir() {
+  const char* folder = std::getenv("TMPDIR");
+  const std::string logdir =
+      std::string(folder == nullptr || *folder == '\0' ? "/tmp" : folder) +
+      "/oom_forensics-" + std::to_string(getuid());
+  if (mkdir(logdir.c_str(), 0700) != 0 && errno != EEXIST) return "";
+  // The folder for temporary files is everybody's: a link or a folder of
+  // someone else under this name is a trap.
+  struct stat status;
+  if (lstat(logdir.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
+      status.st_uid != getuid()) {
+    return "";
+  }
+  RemoveOldRuns(logdir);
+  return logdir;
+}
+
+std::string HostName() {
+  char name[256] = "";
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+}  // namespace oom_forensics::collector

@@ -1,0 +1,65 @@
+#include "collector/flight_recorder/summary.h"
+
+#include <algorithm>
+
+#include "collector/flight_recorder/data_types.h"
+
+namespace oom_forensics::collector {
+namespace {
+
+constexpr size_t kHolders = 3;
+
+std::string OpName(const SiteKey& site) {
+  return site.op.empty() ? "an unnamed op" : std::string(site.op);
+}
+
+// " (float32 [8,16])", as much of it as is known.
+std::string TypeAndShape(const SiteKey& site) {
+  std::string text = DataTypeName(site.dtype);
+  if (!site.shape.empty()) {
+    if (!text.empty()) text += ' ';
+    text += site.shape;
+  }
+  return text.empty() ? text : " (" + text + ")";
+}
+
+}  // namespace
+
+std::vector<std::string> SummaryLines(const MemoryStory& story) {
+  const OutOfMemory& oom = *story.oom;
+  const AllocatorState* state = story.Find(oom.event.allocator);
+  const std::string where =
+      state == nullptr ? std::string("an allocator") : FullName(state->info);
+  std::vector<std::string> lines;
+  lines.push_back(OpName(oom.site) + " asked " + where + " for " +
+                  HumanBytes(oom.site.requested_bytes) +
+                  TypeAndShape(oom.site) + " and did not get it.");
+  if (oom.failure.statistics.has_value()) {
+    const AllocatorStatistics& statistics = *oom.failure.statistics;
+    std::string line = HumanBytes(statistics.bytes_in_use);
+    if (statistics.limit_bytes != 0) {
+      line += " of " + HumanBytes(statistics.limit_bytes);
+    }
+    line += " in use";
+    if (state != nullptr && state->map.has_value()) {
+      line += ", " + HumanBytes(state->map->free_bytes + oom.growable_bytes) +
+              " free, largest hole " +
+              HumanBytes(
+                  std::max(state->map->largest_free_bytes, oom.growable_bytes));
+    }
+    lines.push_back(line + ". " + ReasonSentence(story));
+  }
+  std::string holders;
+  size_t count = 0;
+  for (const Holder& holder : story.holders) {
+    if (holder.allocator != oom.event.allocator) continue;
+    if (++count > kHolders) break;
+    holders += (count == 1 ? "" : "; ") + HumanBytes(holder.allocated_bytes) +
+               " in " + std::to_string(holder.count) + " of " +
+               OpName(holder.site) + TypeAndShape(holder.site);
+  }
+  if (!holders.empty()) lines.push_back("Largest holders: " + holders + ".");
+  return lines;
+}
+
+}  // namespace oom_forensics::collector

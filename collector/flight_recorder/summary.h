@@ -1,0 +1,18 @@
+// The few lines that an out-of-memory leaves on stderr and in the exception.
+#ifndef OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_SUMMARY_H_
+#define OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_SUMMARY_H_
+
+#include <string>
+#include <vector>
+
+#include "collector/flight_recorder/memory_story.h"
+
+namespace oom_forensics::collector {
+
+// What was asked for, what was free, why it did not fit, and the three largest
+// holders; a line each.
+std::vector<std::string> SummaryLines(const MemoryStory& story);
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_SUMMARY_H_
