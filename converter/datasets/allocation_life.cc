@@ -55,7 +55,7 @@ absl::StatusOr<DatasetMessage> AnswerAllocationLife(const DatasetInput& input) {
       *answer->add_after() = MakeAllocation(allocator, row);
     }
   }
-  AddQuality(*selected, answer->mutable_quality());
+  AddQuality(input, *selected, answer->mutable_quality());
   return DatasetMessage(std::move(answer));
 }
 

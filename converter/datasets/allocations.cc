@@ -152,7 +152,7 @@ absl::StatusOr<DatasetMessage> AnswerAllocations(const DatasetInput& input) {
         MakeAllocation(*items[i].allocator, items[i].row);
   }
   groups.Write(query.sort(), query.ascending(), answer->mutable_groups());
-  AddQuality(*selected, answer->mutable_quality());
+  AddQuality(input, *selected, answer->mutable_quality());
   return DatasetMessage(std::move(answer));
 }
 

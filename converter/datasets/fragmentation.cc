@@ -47,7 +47,7 @@ absl::StatusOr<DatasetMessage> AnswerFragmentation(const DatasetInput& input) {
     if (!position.ok()) return position.status();
     FillAddressMap(allocator, *position, query, answer->add_maps());
   }
-  AddQuality(*selected, answer->mutable_quality());
+  AddQuality(input, *selected, answer->mutable_quality());
   return DatasetMessage(std::move(answer));
 }
 

@@ -111,18 +111,12 @@ absl::StatusOr<DatasetMessage> AnswerInfo(const DatasetInput& input) {
     const std::string& asked = input.query.filter().host();
     if (!asked.empty() && host->trace().host != asked) continue;
     hosts.push_back(MakeHostInfo(*host, *selected));
-    if (host->allocators().empty()) {
-      for (Quality& entry :
-           host->trace().quality.Entries(host->trace().host, "")) {
-        *info->add_quality() = std::move(entry);
-      }
-    }
   }
   std::stable_sort(
       hosts.begin(), hosts.end(),
       [](const HostInfo& a, const HostInfo& b) { return Rank(a) > Rank(b); });
   info->mutable_hosts()->Assign(hosts.begin(), hosts.end());
-  AddQuality(*selected, info->mutable_quality());
+  AddQuality(input, *selected, info->mutable_quality());
   return DatasetMessage(std::move(info));
 }
 

@@ -99,7 +99,7 @@ absl::StatusOr<DatasetMessage> AnswerMemoryTimeline(const DatasetInput& input) {
     FillEvents(allocator, keeps, begin, end, column_count, series);
     series->set_event_count(end - begin);
   }
-  AddQuality(*selected, timeline->mutable_quality());
+  AddQuality(input, *selected, timeline->mutable_quality());
   return DatasetMessage(std::move(timeline));
 }
 

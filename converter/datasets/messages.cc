@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "absl/container/flat_hash_set.h"
 #include "converter/trace/op_name.h"
 
 namespace oom_forensics {
@@ -185,7 +184,8 @@ uint64_t RequestForMeasures(const AllocatorReplay& replay, Position position,
   return replay.largest_request_bytes();
 }
 
-void AddQuality(const std::vector<SelectedAllocator>& selected,
+void AddQuality(const DatasetInput& input,
+                const std::vector<SelectedAllocator>& selected,
                 google::protobuf::RepeatedPtrField<Quality>* quality) {
   const auto add = [quality](const QualityLog& log, const std::string& host,
                              const std::string& allocator) {
@@ -193,13 +193,17 @@ void AddQuality(const std::vector<SelectedAllocator>& selected,
       *quality->Add() = std::move(entry);
     }
   };
-  absl::flat_hash_set<const HostAnalysis*> hosts;
+  const std::string& asked = input.query.filter().host();
+  for (const auto& host : input.run.hosts()) {
+    const HostTrace& trace = host->trace();
+    if (asked.empty() || trace.host == asked)
+      add(trace.quality, trace.host, "");
+  }
   for (const SelectedAllocator& allocator : selected) {
-    const HostTrace& host = allocator.host->trace();
-    if (hosts.insert(allocator.host).second) add(host.quality, host.host, "");
+    const std::string& host = allocator.host->trace().host;
     const AllocatorTrace& trace = allocator.replay->trace();
-    add(trace.quality, host.host, trace.name);
-    add(allocator.replay->quality(), host.host, trace.name);
+    add(trace.quality, host, trace.name);
+    add(allocator.replay->quality(), host, trace.name);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/datasets/dataset.h"
 #include "converter/datasets/selection.h"
 #include "converter/replay/hole_timeline.h"
 #include "proto/datasets.pb.h"
@@ -32,9 +33,10 @@ HoleState HolesOf(const ChunkMap& map, uint64_t request_bytes);
 uint64_t RequestForMeasures(const AllocatorReplay& replay, Position position,
                             uint64_t asked_bytes);
 
-// What the replay or the trace touches in the answer: the counters of the
-// allocators and of their hosts.
-void AddQuality(const std::vector<SelectedAllocator>& selected,
+// The counters of the allocators, and of the hosts that the query's filter
+// keeps, with or without allocators.
+void AddQuality(const DatasetInput& input,
+                const std::vector<SelectedAllocator>& selected,
                 google::protobuf::RepeatedPtrField<Quality>* quality);
 
 // Marks of failures and regions within [from, to) rows, and the steps within

@@ -170,8 +170,16 @@ absl::StatusOr<DatasetMessage> AnswerOomWindow(const DatasetInput& input) {
     const RowPredicate keeps(*ooms[i].allocator.replay, query.filter(),
                              BirthRule::kIgnored);
     FillOom(ooms[i], index, keeps, answer->add_ooms());
+    const DumpCheck& check = answer->ooms().rbegin()->dump_check();
+    if (check.has_dump() && !check.equal()) {
+      QualityLog log;
+      log.Add(QualityCounter::kDumpDiffers, check.different_chunks());
+      *answer->add_quality() = log.Entries(answer->ooms().rbegin()->host(),
+                                           answer->ooms().rbegin()->allocator())
+                                   .front();
+    }
   }
-  AddQuality(*selected, answer->mutable_quality());
+  AddQuality(input, *selected, answer->mutable_quality());
   return DatasetMessage(std::move(answer));
 }
 

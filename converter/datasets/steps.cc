@@ -88,7 +88,7 @@ absl::StatusOr<DatasetMessage> AnswerSteps(const DatasetInput& input) {
   for (size_t i = query.offset(); i < end; ++i) {
     FillStepUse(items[i], answer->add_steps());
   }
-  AddQuality(*selected, answer->mutable_quality());
+  AddQuality(input, *selected, answer->mutable_quality());
   return DatasetMessage(std::move(answer));
 }
 

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "converter/reader/plane_reader.h"
+#include "converter/text/text.h"
 
 namespace oom_forensics {
 
@@ -45,6 +46,9 @@ void ReadSessionPlane(const PlaneLayout& plane, ReadContext* context) {
   if (facts.min_bytes > 0) {
     trace.quality.Add(QualityCounter::kSmallAllocationsLeftOut,
                       facts.min_bytes);
+  }
+  if (StartsWith(facts.attribution, "off")) {
+    trace.quality.Add(QualityCounter::kAttributionOff);
   }
   if (facts.anonymized) trace.quality.Add(QualityCounter::kAnonymized);
 }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "converter/replay/region_derivation.h"
 
 namespace oom_forensics {
@@ -33,6 +34,7 @@ AllocatorReplay::AllocatorReplay(const HostTrace& host,
   for (const FailedRequest& failure : trace_.failures) {
     if (failure.is_oom) failure_positions_.push_back(failure.row);
   }
+  CheckMaps();
 }
 
 void AllocatorReplay::MatchFrees() {
@@ -75,10 +77,44 @@ void AllocatorReplay::MatchFrees() {
 
 void AllocatorReplay::CollectRegions() {
   regions_ = trace_.regions;
-  if (!regions_.empty()) return;
+  if (!regions_.empty()) {
+    CheckRemovals();
+    return;
+  }
   regions_ = DeriveRegions(host_, trace_);
   regions_derived_ = !regions_.empty();
   if (regions_derived_) quality_.Add(QualityCounter::kRegionsDerived);
+}
+
+void AllocatorReplay::CheckRemovals() {
+  absl::flat_hash_set<uint64_t> held;
+  for (const RegionChange& change : regions_) {
+    if (change.added) {
+      held.insert(change.address);
+    } else if (held.erase(change.address) == 0) {
+      quality_.Add(QualityCounter::kUnknownRegionRemoved);
+    }
+  }
+}
+
+void AllocatorReplay::CheckMaps() {
+  // Damage shows at the fullest moment, at the end and at the OOMs.
+  std::vector<Position> positions = failure_positions_;
+  positions.push_back(peak_position_);
+  positions.push_back(end_position());
+  uint64_t outside = 0;
+  uint64_t overlapping = 0;
+  constexpr size_t kMaxChecks = 8;
+  if (positions.size() > kMaxChecks) {
+    positions.erase(positions.begin() + 1, positions.end() - kMaxChecks);
+  }
+  for (const Position position : positions) {
+    const ChunkMap map = MapAt(position);
+    outside = std::max(outside, map.outside_count);
+    overlapping = std::max(overlapping, map.overlap_count);
+  }
+  quality_.Add(QualityCounter::kChunkOutsideRegions, outside);
+  quality_.Add(QualityCounter::kOverlappingChunks, overlapping);
 }
 
 void AllocatorReplay::BuildKeyframes() {

@@ -112,6 +112,8 @@ class AllocatorReplay {
 
   void MatchFrees();
   void CollectRegions();
+  void CheckRemovals();
+  void CheckMaps();
   void BuildKeyframes();
   std::vector<Row> Advance(const Keyframe& from, Position position) const;
 
