@@ -234,6 +234,8 @@ std::string UsageText() {
   oom-forensics html PATH -o FILE
                                one page of the tab's views, without a server
   oom-forensics serve PATH     answers requests on stdin (proto/service.proto)
+  oom-forensics doctor         would an OOM be recorded here, and if not, why
+                               (a part of the Python package)
 
 PATH is an .xplane.pb, a run's folder, or a logdir (its newest run).
 

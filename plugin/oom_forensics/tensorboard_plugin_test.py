@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import urllib.error
 import urllib.parse
@@ -37,12 +38,15 @@ class Tab:
         )
         self.url = server.launch()
 
-    def get(self, route: str, method: str = "GET", **arguments: str) -> Answer:
+    def get(
+        self, route: str, method: str = "GET", accept_encoding: str = "", **arguments: str
+    ) -> Answer:
         url = f"{self.url}data/plugin/oom_forensics/{route}"
-        return self.fetch(f"{url}?{urllib.parse.urlencode(arguments)}", method)
+        return self.fetch(f"{url}?{urllib.parse.urlencode(arguments)}", method, accept_encoding)
 
-    def fetch(self, url: str, method: str = "GET") -> Answer:
-        request = urllib.request.Request(url, method=method)
+    def fetch(self, url: str, method: str = "GET", accept_encoding: str = "") -> Answer:
+        headers = {"Accept-Encoding": accept_encoding} if accept_encoding else {}
+        request = urllib.request.Request(url, method=method, headers=headers)
         try:
             with urllib.request.urlopen(request, timeout=60) as response:
                 return Answer(response.status, dict(response.headers), response.read())
@@ -122,3 +126,52 @@ def test_answers_may_not_be_sniffed_or_kept(tab: Tab) -> None:
     headers = tab.get("runs").headers
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Cache-Control"] == "no-cache, must-revalidate"
+
+
+@pytest.fixture(scope="module")
+def oom_tab(oom_logdir: Path) -> Tab:
+    return Tab(oom_logdir)
+
+
+def test_a_dataset_is_passed_through(oom_tab: Tab) -> None:
+    (run,) = oom_tab.get("runs").json()
+    asked = {"run": run["run"], "query": '{"dataset": "OOM_WINDOW"}'}
+    answer = oom_tab.get("data", **asked, format="json")
+    assert answer.status == 200
+    assert answer.json()["ooms"][0]["verdict"]["kind"] == "FRAGMENTATION"
+    assert oom_tab.get("progress", run=run["run"]).json() == {"progress": 1.0}
+    table = oom_tab.get("data", run=run["run"], query='{"dataset": "ALLOCATIONS"}', format="csv")
+    assert table.headers["Content-Disposition"].startswith("attachment")
+    assert "address" in table.body.decode().splitlines()[0]
+
+
+def test_binary_answers_are_compressed_where_the_browser_takes_it(oom_tab: Tab) -> None:
+    (run,) = oom_tab.get("runs").json()
+    asked = {"run": run["run"], "query": '{"dataset": "ALLOCATIONS", "limit": 1000}'}
+    plain = oom_tab.get("data", **asked)
+    small = oom_tab.get("data", accept_encoding="gzip", **asked)
+    assert small.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(small.body) == plain.body
+
+
+def test_a_dataset_that_the_converter_does_not_have_is_told_apart(oom_tab: Tab) -> None:
+    (run,) = oom_tab.get("runs").json()
+    answer = oom_tab.get("data", run=run["run"], query='{"dataset": "DATASET_UNSPECIFIED"}')
+    assert answer.status == 501
+    assert "there are" in answer.json()["error"]
+
+
+def test_work_can_be_cancelled_and_asked_for_again(oom_tab: Tab) -> None:
+    (run,) = oom_tab.get("runs").json()
+    asked = {"run": run["run"], "query": '{"dataset": "INFO"}'}
+    oom_tab.get("data", **asked)
+    assert oom_tab.get("cancel", method="POST", run=run["run"]).json() == {"cancelled": True}
+    assert oom_tab.get("progress", run=run["run"]).json() == {"progress": None}
+    assert oom_tab.get("data", **asked).status == 200
+
+
+def test_an_empty_trace_is_one_sentence_and_no_crash(tab: Tab) -> None:
+    answer = tab.get("data", run="train/first run", query='{"dataset": "INFO"}')
+    assert answer.status in (400, 422)
+    assert "host.xplane.pb" in answer.json()["error"]
+    assert tab.get("runs").status == 200

@@ -78,7 +78,7 @@ def main() -> int:
     parser.add_argument(
         "--batch-size",
         type=int,
-        default=160,
+        default=256,
         help="of the second epoch; a small one fits into the holes",
     )
     parser.add_argument(

@@ -45,7 +45,8 @@ def run(arguments: argparse.Namespace, train: Callable[[], None]) -> int:
         with tf.profiler.experimental.Profile(str(arguments.logdir)):
             train()
     except tf.errors.ResourceExhaustedError as error:
-        print(str(error).splitlines()[0], file=sys.stderr)
+        lines = str(error).splitlines()
+        print(next((line for line in lines if "OOM when" in line), lines[0]), file=sys.stderr)
         print(f"Out of memory. The trace is in {arguments.logdir}", file=sys.stderr)
         return EXIT_OUT_OF_MEMORY
     print("Trained to the end.")

@@ -39,6 +39,7 @@ def say(step: int, text: str) -> None:
 def train_into_oom(story: str, logdir: Path) -> None:
     """Runs a job until it is out of memory."""
     say(1, f"Training '{story}' in 256 MiB until it runs out of memory")
+    print("  (TensorFlow tries the allocation again for 10 s before it gives up)", flush=True)
     command = [sys.executable, "-m", f"demos.{story}", "--logdir", str(logdir)]
     begin = time.monotonic()
     job = subprocess.Popen(command)
@@ -47,12 +48,7 @@ def train_into_oom(story: str, logdir: Path) -> None:
             code = job.wait(timeout=_HEARTBEAT_S)
             break
         except subprocess.TimeoutExpired:
-            waited = time.monotonic() - begin
-            print(
-                f"  {waited:.0f} s (TensorFlow tries an allocation again for up to"
-                " 10 s before it gives up)",
-                flush=True,
-            )
+            print(f"  {time.monotonic() - begin:.0f} s", flush=True)
     if code != EXIT_OUT_OF_MEMORY:
         raise DemoError(f"the job was to run out of memory but ended with {code}")
 

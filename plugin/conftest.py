@@ -1,0 +1,35 @@
+"""A real trace for the Python tests: a small training job, really out of memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+EXIT_OUT_OF_MEMORY = 3
+
+
+@pytest.fixture(scope="session")
+def oom_logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A logdir with one run, recorded while a demo job ran out of memory."""
+    logdir = tmp_path_factory.mktemp("oom_logdir")
+    job = subprocess.run(
+        [sys.executable, "-m", "demos.fragmentation", "--logdir", logdir],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "tools")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert job.returncode == EXIT_OUT_OF_MEMORY, job.stderr
+    return logdir
+
+
+@pytest.fixture(scope="session")
+def oom_run(oom_logdir: Path) -> Path:
+    """The folder of that run."""
+    (folder,) = oom_logdir.glob("plugins/profile/*")
+    return folder

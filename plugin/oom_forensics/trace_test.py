@@ -1,0 +1,105 @@
+"""`oom_forensics.open` on a real trace."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import oom_forensics
+from oom_forensics.converter_binary import converter_path
+from oom_forensics.datasets import DatasetKind, Filter, GroupBy, Moment, Query, SortKey
+from oom_forensics.tables import to_pandas, to_parquet
+from oom_forensics.trace import Trace, TraceError
+
+
+@pytest.fixture(scope="module")
+def trace(oom_logdir: Path) -> Iterator[Trace]:
+    with oom_forensics.open(oom_logdir) as opened:
+        yield opened
+
+
+def test_the_out_of_memory_is_an_object(trace: Trace) -> None:
+    (oom,) = trace.oom_window().ooms
+    assert oom.request.requested_bytes > oom.largest_free_bytes
+    assert oom.free_bytes > oom.request.requested_bytes
+    assert oom.verdict.kind == "FRAGMENTATION"
+
+
+def test_it_says_what_the_command_says(trace: Trace, oom_logdir: Path) -> None:
+    command = [str(converter_path()), "convert", str(oom_logdir), "--dataset=oom_window"]
+    said = json.loads(subprocess.check_output(command))
+    assert trace.ask(Query(dataset=DatasetKind.OOM_WINDOW)) == said
+
+
+def test_a_moment_is_named_as_on_the_command_line(trace: Trace) -> None:
+    at_oom = trace.allocations(at="oom:0")
+    assert at_oom == trace.allocations(at=Moment(oom=0))
+    assert trace.allocations(at=at_oom.time_ns).total_count > 0
+    with pytest.raises(TraceError, match="is no moment"):
+        trace.allocations(at="yesterday")
+
+
+def test_all_rows_are_paged_through(trace: Trace) -> None:
+    rows = list(trace.all_allocations(at="oom:0"))
+    page = trace.allocations(at="oom:0", limit=10)
+    assert len(rows) == page.total_count > 10
+    assert sum(row.allocated_bytes for row in rows) == page.total_allocated_bytes
+    assert len({row.id for row in rows}) == len(rows)
+
+
+def test_filters_groups_and_orders_are_passed_on(trace: Trace) -> None:
+    large = trace.allocations(at="oom:0", only=Filter(min_bytes=1 << 20), limit=10_000)
+    assert large.allocations
+    assert min(row.allocated_bytes for row in large.allocations) >= 1 << 20
+    first = trace.allocations(at="oom:0", sort=SortKey.SORT_ADDRESS, ascending=True).allocations
+    assert [row.address for row in first] == sorted(row.address for row in first)
+    groups = trace.allocations(at="oom:0", group_by=GroupBy.GROUP_DTYPE).groups
+    assert "float" in {group.key.rstrip("3264") for group in groups}
+
+
+def test_the_map_covers_its_regions(trace: Trace) -> None:
+    address_map = trace.fragmentation(at="oom:0").maps[0]
+    assert sum(chunk.size_bytes for chunk in address_map.chunks) == sum(
+        region.size_bytes for region in address_map.regions
+    )
+
+
+def test_the_timeline_has_the_columns_asked_for(trace: Trace) -> None:
+    (series, *_) = trace.memory_timeline(columns=64).series
+    assert 0 < len(series.columns) <= 64
+    assert series.peak.in_use_bytes >= max(c.in_use_max_bytes for c in series.columns)
+
+
+def test_rows_become_a_data_frame(trace: Trace) -> None:
+    rows = list(trace.all_allocations(at="oom:0"))
+    frame = to_pandas(rows)
+    assert len(frame) == len(rows)
+    assert int(frame["allocated_bytes"].sum()) == sum(row.allocated_bytes for row in rows)
+    assert frame["op_name"].tolist() == [row.op_name for row in rows]
+
+
+def test_rows_survive_parquet(trace: Trace, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = list(trace.all_allocations(at="oom:0"))
+    to_parquet(rows, tmp_path / "live.parquet")
+    table = parquet.read_table(tmp_path / "live.parquet")
+    assert table["address"].to_pylist() == [row.address for row in rows]
+    assert table["shape"].to_pylist() == [row.shape if row.has_shape else None for row in rows]
+
+
+def test_a_run_is_chosen_by_its_name(oom_logdir: Path, oom_run: Path) -> None:
+    with oom_forensics.open(oom_logdir, run=oom_run.name) as trace:
+        assert trace.path == str(oom_run)
+    with pytest.raises(TraceError, match=oom_run.name):
+        oom_forensics.open(oom_logdir, run="another")
+
+
+def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
+    with pytest.raises(TraceError, match="There is no"):
+        oom_forensics.open(tmp_path / "missing")
+    with oom_forensics.open(tmp_path) as trace, pytest.raises(TraceError):
+        trace.info()
