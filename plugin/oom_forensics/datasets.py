@@ -888,26 +888,100 @@ class DriverColumn(Message):
 
     time_ns: int = 0
     device_total_bytes: int = 0
+    """0: no sample yet"""
     device_free_min_bytes: int = 0
     process_bytes: int = 0
+    """All that this process holds on the device, as NVML says; 0: unknown."""
     driver_bytes: int = 0
-    """Sum of the recorded driver allocations."""
+    """Sum of the recorded driver allocations that lie on the device, at its
+    highest.
+    """
     pool_bytes: int = 0
-    """TensorFlow's pools on the device."""
+    """TensorFlow's pools on the device (their regions), at their highest."""
+    gap_bytes: int = 0
+    """Used on the device beyond TensorFlow's pools, when the device was fullest:
+    contexts, libraries, other processes. 0 without a sample.
+    """
+    row_bytes: list[int] = field(default_factory=list)
+    """Live bytes of DriverSeries.rows[i] when driver_bytes was highest."""
 
 
 @dataclass
 class DriverRow(Message):
-    """See proto/datasets.proto, DriverRow."""
+    """Driver allocations that are alike."""
 
     memory_kind: str = ""
+    """\"device", "managed", "array", ... on the device; "pinned", "pageable": in
+    the host's memory.
+    """
     pool: int = 0
+    """Address of the driver's memory pool (cudaMallocAsync); 0: none."""
     source: str = ""
+    """The library that asked; empty: not recorded."""
     live_count: int = 0
+    """At the end of the range"""
     live_bytes: int = 0
     peak_bytes: int = 0
     alloc_count: int = 0
+    """In the range"""
     free_count: int = 0
+    allocator: str = ""
+    """These are regions of this allocator of TensorFlow; empty: they are not."""
+    on_device: bool = False
+    """The memory lies on the device."""
+    allocated_bytes: int = 0
+    """Bytes allocated in the range, freed since or not."""
+
+
+@dataclass
+class DriverSample(Message):
+    """The device as it was seen at a moment."""
+
+    time_ns: int = 0
+    device_total_bytes: int = 0
+    device_free_bytes: int = 0
+    process_bytes: int = 0
+    """0: unknown"""
+    pool_bytes: int = 0
+    gap_bytes: int = 0
+    others_bytes: int = 0
+    """Used by other processes; 0 also where process_bytes is unknown."""
+    reason: str = ""
+    """\"session start", "region growth", "oom"."""
+
+
+@dataclass
+class DriverOom(Message):
+    """The device when a request of one of TensorFlow's pools on it failed."""
+
+    oom: int = 0
+    """Oom.index."""
+    time_ns: int = 0
+    allocator: str = ""
+    request_bytes: int = 0
+    pool_bytes: int = 0
+    """What the pool held, and was allowed to hold (0: unknown)."""
+    pool_limit_bytes: int = 0
+    sample: DriverSample = field(default_factory=lambda: DriverSample())
+    """The sample that this is judged by."""
+    external: bool = False
+    """The pool was not at its limit, but the device could not give the request."""
+    sentence: str = ""
+    """One sentence for the user."""
+
+
+@dataclass
+class DriverPool(Message):
+    """A driver's memory pool (cudaMallocAsync)."""
+
+    address: int = 0
+    size_bytes: int = 0
+    utilized_bytes: int = 0
+    """0: not recorded"""
+    release_threshold_bytes: int = 0
+    last_operation: str = ""
+    """\"created", "trimmed", "destroyed": the last operation seen; empty: none."""
+    peak_size_bytes: int = 0
 
 
 @dataclass
@@ -916,10 +990,23 @@ class DriverSeries(Message):
 
     host: str = ""
     device: str = ""
+    """\"cupti:0"
+    """
     mode: str = ""
     reason: str = ""
     columns: list[DriverColumn] = field(default_factory=list)
     rows: list[DriverRow] = field(default_factory=list)
+    """Largest peak first."""
+    device_name: str = ""
+    """\"NVIDIA H200"; empty: not known"""
+    clock_error_ns: int = 0
+    """Times of driver allocations are right within this, either way; 0: unknown."""
+    source: Source = Source.SOURCE_UNSPECIFIED
+    samples: list[DriverSample] = field(default_factory=list)
+    ooms: list[DriverOom] = field(default_factory=list)
+    pools: list[DriverPool] = field(default_factory=list)
+    peak_gap_bytes: int = 0
+    """Highest gap of all samples in the range."""
 
 
 @dataclass
@@ -928,6 +1015,8 @@ class DriverMemory(Message):
 
     series: list[DriverSeries] = field(default_factory=list)
     quality: list[Quality] = field(default_factory=list)
+    from_ns: int = 0
+    to_ns: int = 0
 
 
 @dataclass
