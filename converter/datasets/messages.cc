@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "converter/trace/op_name.h"
 
@@ -184,26 +185,45 @@ uint64_t RequestForMeasures(const AllocatorReplay& replay, Position position,
   return replay.largest_request_bytes();
 }
 
+namespace {
+
+void AddEntries(const QualityLog& log, const std::string& host,
+                const std::string& allocator,
+                google::protobuf::RepeatedPtrField<Quality>* quality) {
+  for (Quality& entry : log.Entries(host, allocator)) {
+    *quality->Add() = std::move(entry);
+  }
+}
+
+}  // namespace
+
+void AddQuality(const std::vector<SelectedAllocator>& selected,
+                google::protobuf::RepeatedPtrField<Quality>* quality) {
+  const HostAnalysis* last_host = nullptr;
+  for (const SelectedAllocator& allocator : selected) {
+    const HostTrace& host = allocator.host->trace();
+    if (std::exchange(last_host, allocator.host) != allocator.host) {
+      AddEntries(host.quality, host.host, "", quality);
+    }
+    const AllocatorTrace& trace = allocator.replay->trace();
+    AddEntries(trace.quality, host.host, trace.name, quality);
+    AddEntries(allocator.replay->quality(), host.host, trace.name, quality);
+  }
+}
+
 void AddQuality(const DatasetInput& input,
                 const std::vector<SelectedAllocator>& selected,
                 google::protobuf::RepeatedPtrField<Quality>* quality) {
-  const auto add = [quality](const QualityLog& log, const std::string& host,
-                             const std::string& allocator) {
-    for (Quality& entry : log.Entries(host, allocator)) {
-      *quality->Add() = std::move(entry);
-    }
-  };
+  AddQuality(selected, quality);
   const std::string& asked = input.query.filter().host();
   for (const auto& host : input.run.hosts()) {
     const HostTrace& trace = host->trace();
-    if (asked.empty() || trace.host == asked)
-      add(trace.quality, trace.host, "");
-  }
-  for (const SelectedAllocator& allocator : selected) {
-    const std::string& host = allocator.host->trace().host;
-    const AllocatorTrace& trace = allocator.replay->trace();
-    add(trace.quality, host, trace.name);
-    add(allocator.replay->quality(), host, trace.name);
+    const bool listed = std::any_of(
+        selected.begin(), selected.end(),
+        [&host](const SelectedAllocator& a) { return a.host == host.get(); });
+    if (!listed && (asked.empty() || trace.host == asked)) {
+      AddEntries(trace.quality, trace.host, "", quality);
+    }
   }
 }
 

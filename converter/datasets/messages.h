@@ -33,8 +33,12 @@ HoleState HolesOf(const ChunkMap& map, uint64_t request_bytes);
 uint64_t RequestForMeasures(const AllocatorReplay& replay, Position position,
                             uint64_t asked_bytes);
 
-// The counters of the allocators, and of the hosts that the query's filter
-// keeps, with or without allocators.
+// The counters of the allocators and of their hosts.
+void AddQuality(const std::vector<SelectedAllocator>& selected,
+                google::protobuf::RepeatedPtrField<Quality>* quality);
+
+// The same, and those of the hosts that the query's filter keeps and that have
+// no such allocator: what is missing there may be the reason.
 void AddQuality(const DatasetInput& input,
                 const std::vector<SelectedAllocator>& selected,
                 google::protobuf::RepeatedPtrField<Quality>* quality);
