@@ -20,6 +20,7 @@ void WriteAllocatorState(const AllocatorState& state, JsonWriter* json) {
       json->Field("limit_bytes", statistics.limit_bytes);
     }
   }
+  json->Field("regions", state.regions);
   if (state.map.has_value()) {
     const MemoryDumpSummary& map = *state.map;
     json->Field("requested_bytes", map.requested_bytes);

@@ -16,6 +16,8 @@ struct AllocatorState {
   // None if the allocator does not say, or may not be asked.
   std::optional<AllocatorStatistics> statistics;
   std::optional<MemoryDumpSummary> map;
+  // Pieces of memory that it got from the system; chunks do not merge across.
+  uint64_t regions = 0;
 };
 
 // "name#instance", as its plane is called.

@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -328,11 +329,15 @@ std::vector<AllocatorState> StatesOfAllocators() {
   std::vector<AllocatorState> states;
   if (g_hooks == nullptr) return states;
   const AllocatorTable& allocators = g_hooks->recorder->allocators();
+  const std::vector<Region> regions = g_hooks->recorder->Regions();
   for (size_t i = 0; i < allocators.size(); ++i) {
     void* address = allocators.address(i);
     if (address == nullptr) continue;
     AllocatorState state;
     state.info = allocators.at(i);
+    state.regions = static_cast<uint64_t>(std::count_if(
+        regions.begin(), regions.end(),
+        [i](const Region& region) { return region.allocator == i; }));
     if (state.info.end_is_seen) {
       state.statistics = g_hooks->inspector->Statistics(address);
       state.map = SummarizeMemoryDump(g_hooks->inspector->MemoryDump(address));

@@ -11,6 +11,7 @@
 #include "collector/clock.h"
 #include "collector/diagnostics.h"
 #include "collector/json_writer.h"
+#include "collector/python_bridge.h"
 #include "collector/region_hooks.h"
 #include "collector/snapshot_signal.h"
 #include "collector/thread_state.h"
@@ -58,7 +59,10 @@ Collector& Collector::Load() {
     for (const std::string& warning : warnings) Say(warning);
     auto* collector = new Collector(settings);
     g_collector.store(collector, std::memory_order_release);
-    if (settings.enabled) collector->Hook();
+    if (settings.enabled) {
+      collector->Hook();
+      ActivatePythonPart();
+    }
     collector->ListenForSignal();
   });
   return *Get();

@@ -208,9 +208,9 @@ LiveState Recorder::CopyLiveState() const {
   return state;
 }
 
-LiveState Recorder::Live() {
-  const Standstill standstill(this);
-  return CopyLiveState();
+std::vector<Region> Recorder::Regions() {
+  std::lock_guard<SpinLock> lock(ShardOf(0).lock);
+  return regions_;
 }
 
 void Recorder::StartCapture() {

@@ -75,8 +75,8 @@ class Recorder {
   // The last events and what was live before them.
   std::unique_ptr<Recording> Recent();
 
-  // All allocations that are live now.
-  LiveState Live();
+  // The memory regions of all allocators, as they are now.
+  std::vector<Region> Regions();
 
   // Takes over what `settings` say of recording. False if events were recorded
   // already: what they mean must not change under them.

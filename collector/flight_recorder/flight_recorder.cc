@@ -31,6 +31,13 @@ void FlightRecorder::OnOutOfMemory(uint64_t sequence) noexcept {
   try {
     const Settings settings = sources_.settings();
     if (number > settings.max_reports) {
+      {
+        std::lock_guard<std::mutex> strings_lock(strings_mutex_);
+        last_summary_ = "out of memory number " + std::to_string(number) +
+                        " of this process; only the first " +
+                        std::to_string(settings.max_reports) +
+                        " were reported.";
+      }
       if (number == settings.max_reports + 1) {
         Say("out of memory again; " + std::to_string(settings.max_reports) +
             " reports are enough (max_reports), further ones are only counted");

@@ -5,6 +5,11 @@
     with oom_forensics.open("logdir") as trace:
         print(trace.oom_window().ooms[0].verdict.sentence)
 
+    oom_forensics.configure(logdir="logdir")    # the recorder in this process
+    oom_forensics.snapshot()
+    oom_forensics.memory_stats()
+    oom_forensics.last_report()
+
 This package holds the TensorBoard plugin, the `oom-forensics` command and the
 Python interface. What is measured is measured by the collector (a library that
 TensorFlow loads by itself); what is computed is computed by the converter (a
@@ -16,11 +21,26 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from oom_forensics.recorder import (
+    RecorderError,
+    configure,
+    last_report,
+    memory_stats,
+    snapshot,
+)
+
 if TYPE_CHECKING:
     from oom_forensics.trace import Trace
 
 __version__ = "0.1.0"
-__all__ = ["open"]
+__all__ = [
+    "RecorderError",
+    "configure",
+    "last_report",
+    "memory_stats",
+    "open",
+    "snapshot",
+]
 
 
 def open(path: str | os.PathLike[str], run: str = "") -> Trace:  # noqa: A001, as in `PIL.Image.open`

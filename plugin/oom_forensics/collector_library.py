@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 FILE_NAME = "liboom_forensics_collector.so"
 
@@ -43,13 +44,56 @@ class CollectorLibrary:
         """Returns what is hooked in this process and what not, and why."""
         return self._json_of("OomForensics_Status")
 
+    def is_active(self) -> bool:
+        """Whether TensorFlow has loaded the collector, not only this process."""
+        return bool(self.status().get("loaded", True))
+
+    def check_setting(self, name: str, value: str) -> str | None:
+        """Returns what is wrong with a setting's value, as a sentence, or None."""
+        return self._text_of("OomForensics_CheckSetting", name.encode(), value.encode())
+
+    def configure(self, name: str, value: str) -> str | None:
+        """Changes a setting; returns why that is not possible, or None."""
+        return self._text_of("OomForensics_Configure", name.encode(), value.encode())
+
+    def learn_logdir(self, logdir: str) -> None:
+        """Tells the collector where a session or callback of this process writes to."""
+        self._library.OomForensics_LearnLogdir(os.fsencode(logdir))
+
+    def snapshot(self, logdir: str) -> tuple[str | None, str]:
+        """Writes a snapshot; returns its folder, or None and why."""
+        error = ctypes.c_void_p()
+        folder = self._text_of("OomForensics_Snapshot", os.fsencode(logdir), ctypes.byref(error))
+        return folder, self._take(error.value) or ""
+
+    def memory_stats(self) -> list[dict[str, Any]]:
+        """Returns the state of every allocator."""
+        text = self._text_of("OomForensics_MemoryStats")
+        return cast("list[dict[str, Any]]", json.loads(text or "[]"))
+
+    def last_report(self) -> dict[str, Any] | None:
+        """Returns the report of the last out-of-memory or snapshot."""
+        text = self._text_of("OomForensics_LastReport")
+        return None if text is None else cast("dict[str, Any]", json.loads(text))
+
+    def last_summary(self) -> str | None:
+        """Returns the summary of the last out-of-memory, a few lines."""
+        return self._text_of("OomForensics_LastSummary")
+
     def _json_of(self, function_name: str) -> dict[str, Any]:
         """Calls a function that returns a JSON object for its caller to free."""
+        return cast("dict[str, Any]", json.loads(self._text_of(function_name) or "{}"))
+
+    def _text_of(self, function_name: str, *arguments: object) -> str | None:
+        """Calls a function that returns text, or null, for its caller to free."""
         function = getattr(self._library, function_name)
         function.restype = ctypes.c_void_p
-        text = function()
+        return self._take(function(*arguments))
+
+    def _take(self, text: int | None) -> str | None:
+        if not text:
+            return None
         try:
-            answer: dict[str, Any] = json.loads(ctypes.string_at(text))
-            return answer
+            return os.fsdecode(ctypes.string_at(text))
         finally:
             self._free(text)

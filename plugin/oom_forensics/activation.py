@@ -1,0 +1,105 @@
+"""What the collector does in Python, in a process that has imported TensorFlow.
+
+The collector imports this module by itself when TensorFlow has loaded it; a user never
+does. It does two things, both by wrapping functions of TensorFlow and Keras:
+
+- It learns the logdir of profiler sessions and TensorBoard callbacks. A profiler
+  plugin is never told where a session writes to, and the report of an out-of-memory
+  belongs beside the user's other data.
+- It adds the summary of an out-of-memory to the `ResourceExhaustedError` that the
+  user sees (a note, PEP 678).
+
+A function that is not as expected is left alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from oom_forensics.collector_library import CollectorLibrary
+from oom_forensics.import_watch import when_imported
+from oom_forensics.recorder import local_path
+
+_KERAS_CALLBACKS = (
+    "keras.src.callbacks.tensorboard",
+    "keras.src.callbacks",
+    "tf_keras.src.callbacks",
+)
+
+
+def activate(library: CollectorLibrary) -> None:
+    """Wraps what is imported already, and Keras when it will be."""
+
+    def learn(logdir: object) -> None:
+        if isinstance(logdir, str) and logdir:
+            library.learn_logdir(local_path(logdir))
+
+    when_imported(
+        "tensorflow.python.profiler.internal._pywrap_profiler",
+        lambda module: _watch_sessions(module, learn),
+    )
+    for name in _KERAS_CALLBACKS:
+        when_imported(name, lambda module: _watch_callback(module, learn))
+    if sys.version_info >= (3, 11):
+        when_imported(
+            "tensorflow.python.framework.errors_impl",
+            lambda module: _annotate_errors(module, library),
+        )
+
+
+def _watch_sessions(module: ModuleType, learn: Callable[[object], None]) -> None:
+    session = getattr(module, "ProfilerSession", None)
+    start = getattr(session, "start", None)
+    if session is None or start is None:
+        return
+
+    @functools.wraps(start)
+    def start_and_learn(self: Any, logdir: str, *args: Any, **kwargs: Any) -> Any:
+        learn(logdir)
+        return start(self, logdir, *args, **kwargs)
+
+    session.start = start_and_learn
+
+
+def _watch_callback(module: ModuleType, learn: Callable[[object], None]) -> None:
+    callback = getattr(module, "TensorBoard", None)
+    set_model = getattr(callback, "set_model", None)
+    # A package may show a class whose own module is watched too.
+    if callback is None or set_model is None or hasattr(set_model, "_oom_forensics"):
+        return
+
+    @functools.wraps(set_model)
+    def set_model_and_learn(self: Any, *args: Any, **kwargs: Any) -> Any:
+        learn(str(getattr(self, "log_dir", "")))
+        return set_model(self, *args, **kwargs)
+
+    set_model_and_learn._oom_forensics = True  # type: ignore[attr-defined]
+    callback.set_model = set_model_and_learn
+
+
+def _annotate_errors(module: ModuleType, library: CollectorLibrary) -> None:
+    error = getattr(module, "ResourceExhaustedError", None)
+    if error is None:
+        return
+    original = error.__init__
+
+    # The parameters are those of the original: TensorFlow reads their names to
+    # pickle an error.
+    def __init__(self: Any, node_def: Any, op: Any, message: Any, *args: Any) -> None:
+        original(self, node_def, op, message, *args)
+        # The same class tells of quotas and full disks.
+        if "OOM" in str(message):
+            summary = library.last_summary()
+            if summary:
+                self.add_note("OOM Forensics: " + summary)
+
+    error.__init__ = __init__
+
+
+_loaded = CollectorLibrary.loaded()
+if _loaded is not None:
+    activate(_loaded)

@@ -1,0 +1,147 @@
+"""The recorder in this process: settings, snapshots, statistics, the last report.
+
+    import oom_forensics
+
+    oom_forensics.configure(logdir="logs", min_bytes=4096)   # before the first tensor
+    import tensorflow as tf
+    ...
+    oom_forensics.snapshot("logs")
+    for allocator in oom_forensics.memory_stats():
+        print(allocator["name"], allocator["in_use_bytes"])
+
+The recorder itself is the collector, which TensorFlow loads; it works without this
+module. Everything here asks it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from oom_forensics.collector_library import FILE_NAME, CollectorLibrary
+
+_VARIABLES = {"enabled": "OOM_FORENSICS"}
+
+
+class RecorderError(RuntimeError):
+    """The recorder cannot do what was asked; the message is one sentence."""
+
+
+def configure(
+    *,
+    enabled: bool | None = None,
+    allocation_log_buffer_size: int | None = None,
+    allocation_log_sampling_rate: float | None = None,
+    min_bytes: int | None = None,
+    anonymize_addresses: bool | None = None,
+    logdir: str | os.PathLike[str] | None = None,
+    max_reports: int | None = None,
+    snapshot_signal: str | None = None,
+    capture_events: int | None = None,
+) -> None:
+    """Changes settings; those that are None stay as they are.
+
+    Before `import tensorflow` all can be set. After it: `enabled`, `logdir`,
+    `max_reports` and `anonymize_addresses` at any time, what decides which events are
+    kept before the first allocation only. The environment variables
+    OOM_FORENSICS_<NAME> (OOM_FORENSICS for `enabled`) say the same.
+
+    Args:
+      enabled: False takes the collector out of TensorFlow again.
+      allocation_log_buffer_size: Events that the recorder keeps; 100 000.
+      allocation_log_sampling_rate: The share of the allocations below 1 MiB that is
+        recorded, above 0 and at most 1; 1.
+      min_bytes: Smaller requests are counted but not recorded; 0.
+      anonymize_addresses: Whether reports hold shifted addresses; False.
+      logdir: Where reports go. By default the logdir of a profiler session or a
+        TensorBoard callback of this process, else a folder for temporary files.
+      max_reports: How many out-of-memories are reported before they are only
+        counted; 5.
+      snapshot_signal: "SIGUSR1" or "SIGUSR2" writes a snapshot; none.
+      capture_events: Events that one profiler session keeps; 8 000 000.
+
+    Raises:
+      ValueError: A value is not possible; the message says what is.
+      RecorderError: The setting cannot be changed any more.
+    """
+    settings: dict[str, object] = {
+        name: value for name, value in locals().items() if value is not None
+    }
+    library = _library()
+    texts = {name: _text(name, value) for name, value in settings.items()}
+    for name, text in texts.items():
+        error = library.check_setting(name, text)
+        if error is not None:
+            raise ValueError(error)
+    for name, text in texts.items():
+        if library.is_active():
+            error = library.configure(name, text)
+            if error is not None:
+                raise RecorderError(error)
+        else:
+            os.environ[_VARIABLES.get(name, f"OOM_FORENSICS_{name.upper()}")] = text
+
+
+def snapshot(logdir: str | os.PathLike[str] | None = None) -> Path:
+    """Writes what the recorder holds now, as at an out-of-memory.
+
+    Args:
+      logdir: Where to; by default where reports go.
+
+    Returns:
+      The run's folder, for `oom-forensics report`, `oom_forensics.open` and the tab.
+
+    Raises:
+      RecorderError: It cannot be written, or TensorFlow is not imported.
+    """
+    folder, error = _library().snapshot("" if logdir is None else os.path.abspath(logdir))
+    if folder is None:
+        raise RecorderError(error)
+    return Path(folder)
+
+
+def memory_stats() -> list[dict[str, Any]]:
+    """Returns the state of every allocator of this process, as it is now.
+
+    Each has `name` and `kind`, and as far as the allocator tells: `allocations`,
+    `in_use_bytes`, `peak_in_use_bytes`, `largest_allocation_bytes`, `limit_bytes`,
+    `requested_bytes`, `reserved_bytes`, `free_bytes`, `largest_free_bytes`,
+    `fragmentation`, `chunks_in_use`, `chunks_free`, `regions` and `bins`. The same
+    object stands in a report, see proto/oom_report.schema.json.
+    """
+    return _library().memory_stats()
+
+
+def last_report() -> dict[str, Any] | None:
+    """Returns the report of the last out-of-memory or snapshot; None without one.
+
+    Its form is that of proto/oom_report.schema.json.
+    """
+    return _library().last_report()
+
+
+def _text(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if name == "logdir":
+        return local_path(os.fspath(value))  # type: ignore[call-overload, no-any-return]
+    return str(value)
+
+
+def local_path(logdir: str) -> str:
+    """Returns `logdir` as an absolute path; a URL stays as it is."""
+    return logdir if "://" in logdir else os.path.abspath(logdir)
+
+
+def _library() -> CollectorLibrary:
+    library = CollectorLibrary.loaded()
+    if library is None:
+        path = Path(__file__).resolve().parents[1] / "tensorflow-plugins" / FILE_NAME
+        if not path.exists():
+            raise RecorderError(
+                f"the collector is not installed ({path} is not there);"
+                " `oom-forensics doctor` says more"
+            )
+        library = CollectorLibrary(path)
+    return library
