@@ -1,5 +1,7 @@
 #include "converter/command/commands.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -10,12 +12,16 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "converter/command/fail_on.h"
+#include "converter/datasets/address_map.h"
 #include "converter/datasets/dataset.h"
 #include "converter/datasets/info.h"
+#include "converter/datasets/selection.h"
 #include "converter/exports/html/offline_page.h"
 #include "converter/input/trace_files.h"
+#include "converter/render/layout_picture.h"
 #include "converter/render/render.h"
 #include "converter/render/report.h"
+#include "converter/render/terminal_style.h"
 #include "converter/run/run.h"
 #include "converter/service/service.h"
 
@@ -138,6 +144,22 @@ int Convert(const Options& options, const Run& run) {
   return WriteOutput(*bytes, options);
 }
 
+// Pictures of the first OOMs; of any more the text says enough.
+std::vector<std::string> DrawLayouts(const OomWindow& window, const Run& run,
+                                     const TerminalStyle& style) {
+  constexpr size_t kDrawn = 8;
+  const std::vector<OomRef> ooms = ListOoms(run);
+  std::vector<std::string> layouts;
+  for (const Oom& oom : window.ooms()) {
+    if (layouts.size() == kDrawn) break;
+    const OomRef& ref = ooms[static_cast<size_t>(oom.index())];
+    AddressMap map;
+    FillAddressMap(ref.allocator, ref.failure->row, Query(), &map);
+    layouts.push_back(DrawLayout(map, oom.request().rounded_bytes(), style));
+  }
+  return layouts;
+}
+
 int ReportOrInfo(const Options& options, const Run& run) {
   const bool report = options.command == "report";
   const DatasetEntry& dataset = *FindDataset(report ? OOM_WINDOW : INFO);
@@ -154,8 +176,12 @@ int ReportOrInfo(const Options& options, const Run& run) {
   if (!report) return WriteOutput(RenderInfo(run.name(), facts), options);
   const auto window = Ask(run, options, OOM_WINDOW);
   if (!window.ok()) return Fail(CodeOf(window.status()), window.status());
+  const auto& ooms = static_cast<const OomWindow&>(**window);
+  const bool to_terminal = (options.output.empty() || options.output == "-") &&
+                           isatty(STDOUT_FILENO);
   return WriteOutput(
-      RenderReport(run.name(), facts, static_cast<const OomWindow&>(**window)),
+      RenderReport(run.name(), facts, ooms,
+                   DrawLayouts(ooms, run, StyleFromEnvironment(to_terminal))),
       options);
 }
 

@@ -177,15 +177,20 @@ std::string RenderInfo(const std::string& run_name, const Info& info) {
 }
 
 std::string RenderReport(const std::string& run_name, const Info& info,
-                         const OomWindow& window) {
+                         const OomWindow& window,
+                         const std::vector<std::string>& layouts) {
   std::string text = absl::StrCat("Run ", Printable(run_name), "\n");
   AddHosts(info, &text);
-  for (const Oom& oom : window.ooms()) {
+  for (int i = 0; i < window.ooms_size(); ++i) {
+    const Oom& oom = window.ooms(i);
     absl::StrAppend(&text, "\nOOM ", oom.index() + 1, " of ",
                     window.ooms_size(), "\n");
     AddRequest(oom, &text);
     AddLayout(oom, &text);
     AddVerdict(oom, &text);
+    if (i < static_cast<int>(layouts.size()) && !layouts[i].empty()) {
+      absl::StrAppend(&text, "\n  The pool at that moment:\n", layouts[i]);
+    }
     AddHolders(oom, &text);
     AddRemedies(oom, &text);
     AddDumpCheck(oom, &text);
