@@ -56,7 +56,15 @@ def pytest() -> Tally:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "pytest.xml"
         subprocess.run(
-            [sys.executable, "-m", "pytest", f"--junit-xml={report}"],
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                # Most of them wait: TensorFlow tries a refused allocation for 10 s.
+                "--numprocesses=2",
+                "--dist=loadscope",
+                f"--junit-xml={report}",
+            ],
             cwd=ROOT,
             check=False,
         )
