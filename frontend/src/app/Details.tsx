@@ -4,12 +4,16 @@ import type { ViewName } from '../store/selection';
 import { select, selection } from '../store/session';
 import type { Target } from '../store/target';
 import { AddressMap } from '../views/address-map/AddressMap';
+import { Allocators } from '../views/allocators/Allocators';
+import { Compare } from '../views/compare/Compare';
+import { DriverMemory } from '../views/driver/DriverMemory';
 import { Fragmentation } from '../views/fragmentation/Fragmentation';
 import { Holders } from '../views/holders/Holders';
 import { Leaks } from '../views/leaks/Leaks';
 import { AllocationLife } from '../views/life/AllocationLife';
 import { LiveSet } from '../views/live-set/LiveSet';
 import { OomWindow } from '../views/oom-window/OomWindow';
+import { DataQuality } from '../views/quality/DataQuality';
 import { Steps } from '../views/steps/Steps';
 import { MomentBar } from './MomentBar';
 
@@ -37,6 +41,16 @@ const DETAIL_VIEWS: readonly DetailView[] = [
   },
   { name: 'leaks', title: 'Leaks', View: Leaks, ofMoment: false },
   { name: 'steps', title: 'Steps', View: Steps, ofMoment: false },
+  { name: 'compare', title: 'Compare', View: Compare, ofMoment: true },
+  {
+    name: 'driver',
+    title: 'Driver memory',
+    View: DriverMemory,
+    ofMoment: false,
+    applies: ({ host }) => host.cuptiMode !== '',
+  },
+  { name: 'allocators', title: 'Allocators', View: Allocators, ofMoment: false },
+  { name: 'quality', title: 'Data quality', View: DataQuality, ofMoment: false },
 ];
 
 /** The views that there are for an allocator; what the converter does not offer is left out. */

@@ -18,6 +18,8 @@ const CHOSEN: Selection = {
     role: Role.GRADIENT,
   },
   groupBy: GroupBy.GROUP_DTYPE,
+  otherRun: 'train/healthy',
+  otherAt: { kind: 'peak' },
   allocation: -3n,
 };
 

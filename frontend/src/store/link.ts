@@ -49,6 +49,8 @@ export function decodeLink(fragment: string): Selection {
     window: decodeWindow(text('window')),
     filter: decodeFilter(text),
     groupBy: enumValue(GroupBy, `GROUP_${text('group')}`) ?? NOTHING_CHOSEN.groupBy,
+    otherRun: text('other_run'),
+    otherAt: decodeMoment(text('other_at')),
     allocation: integer(text('allocation')),
   };
 }
@@ -98,6 +100,8 @@ function parametersOf(selection: Selection): Record<string, string> {
       selection.groupBy === NOTHING_CHOSEN.groupBy
         ? ''
         : GroupBy[selection.groupBy].replace('GROUP_', ''),
+    other_run: selection.otherRun,
+    other_at: encodeMoment(selection.otherAt),
     allocation: allocation === undefined ? '' : String(allocation),
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));

@@ -48,10 +48,14 @@ export function momentQuery(at: ChosenMoment): MessageInitShape<typeof MomentSch
   }
 }
 
-/** The OOM whose moment is shown, if it is one's. */
+/** The OOM at whose moment, or among whose last events, the shown moment is. */
 export function shownOom(target: Target): Oom | undefined {
   const at = shownMoment(target);
-  return at.kind === 'oom' ? oomsOf(target).find(({ index }) => index === at.index) : undefined;
+  return oomsOf(target).find(
+    ({ index, recent }) =>
+      (at.kind === 'oom' && at.index === index) ||
+      (at.kind === 'event' && recent.some((event) => event.index === at.event)),
+  );
 }
 
 /** When a moment is, in ns since the epoch; undefined where only the converter knows. */

@@ -53,6 +53,9 @@ export interface Selection {
   readonly filter: FilterChoice;
   /** How the holders are summed up. */
   readonly groupBy: GroupBy;
+  /** COMPARE: the other run (empty: the same) and its moment (default: its start). */
+  readonly otherRun: string;
+  readonly otherAt: Moment;
   /** Allocation.id of the one whose life is shown. */
   readonly allocation: bigint | undefined;
 }
@@ -74,5 +77,7 @@ export const NOTHING_CHOSEN: Selection = {
   window: undefined,
   filter: NO_FILTER,
   groupBy: GroupBy.GROUP_SCOPE,
+  otherRun: '',
+  otherAt: { kind: 'default' },
   allocation: undefined,
 };

@@ -27,7 +27,7 @@ export function DataTable<Row>({ caption, columns, rows, rowKey, selected }: Dat
   const sorted = order ? sortRows(rows, order, sorting.ascending) : rows;
   return (
     // Focusable, so that a wide table can be scrolled by keyboard.
-    <div class="data-table" tabIndex={0} role="region" aria-label={caption}>
+    <div class="data-table" tabIndex={0} role="region" aria-label={`Table: ${caption}`}>
       <table>
         <caption class="visually-hidden">{caption}</caption>
         <thead>

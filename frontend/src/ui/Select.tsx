@@ -1,3 +1,5 @@
+import { useId } from 'preact/hooks';
+
 interface SelectProps {
   readonly label: string;
   readonly value: string;
@@ -7,16 +9,19 @@ interface SelectProps {
 
 /** A labelled drop-down list. */
 export function Select({ label, value, options, onChange }: SelectProps) {
+  const id = useId();
   return (
-    <label class="field">
-      <span class="field-label">{label}</span>
-      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+    <div class="field">
+      <label class="field-label" for={id}>
+        {label}
+      </label>
+      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
         {options.map((option) => (
           <option key={option.value} value={option.value}>
             {option.label}
           </option>
         ))}
       </select>
-    </label>
+    </div>
   );
 }

@@ -79,7 +79,7 @@ function Histogram({ bins, request }: { readonly bins: readonly Bin[]; readonly 
   const used = usedBins(bins);
   return (
     <figure class="bins" aria-label="Holes and chunks in use by size">
-      <div class="bins-row bins-head" aria-hidden="true">
+      <div class="bins-row bins-head">
         <span>
           chunks from
           <Help term="a bin">

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import { formatBytes, parseBytes } from '../../format/bytes';
 import { roleName } from '../../format/names';
 import { Role } from '../../generated/datasets_pb';
@@ -79,6 +79,7 @@ interface TextFieldProps {
 }
 
 function TextField({ label, placeholder, value, narrow = false, onChange }: TextFieldProps) {
+  const id = useId();
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   // Only typing starts the clock
@@ -88,15 +89,18 @@ function TextField({ label, placeholder, value, narrow = false, onChange }: Text
     return () => window.clearTimeout(timer);
   }, [text]);
   return (
-    <label class={`field ${narrow ? 'narrow' : ''}`}>
-      <span class="field-label">{label}</span>
+    <div class={`field ${narrow ? 'narrow' : ''}`}>
+      <label class="field-label" for={id}>
+        {label}
+      </label>
       <input
+        id={id}
         type="search"
         value={text}
         placeholder={placeholder}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-    </label>
+    </div>
   );
 }
 

@@ -1,0 +1,96 @@
+import { formatBytes, groupDigits } from '../../format/bytes';
+import { formatDuration, formatWallClock } from '../../format/time';
+import { type HostInfo, type Quality, Severity } from '../../generated/datasets_pb';
+import type { Target } from '../../store/target';
+import { Card } from '../../ui/Card';
+import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
+import { Empty } from '../../ui/Notices';
+
+/** What was lost, sampled or missing, and how the trace was made. */
+export function DataQuality({ target }: { readonly target: Target }) {
+  const { quality } = target.info;
+  return (
+    <>
+      <Card
+        title="Data quality"
+        note="What was dropped, sampled or missing; each is also said beside the numbers that it touches"
+        exports={{ name: 'quality', table: () => tableText(COLUMNS, quality) }}
+      >
+        {quality.length === 0 ? (
+          <Empty title="Nothing was lost">
+            <p>All events of this recording are here, and all numbers are exact.</p>
+          </Empty>
+        ) : (
+          <DataTable
+            caption="Data quality"
+            columns={COLUMNS}
+            rows={quality}
+            rowKey={({ name, host, allocator }) => `${name}/${host}/${allocator}`}
+          />
+        )}
+      </Card>
+      {target.info.hosts.map((host) => (
+        <HostCard key={host.host} host={host} />
+      ))}
+    </>
+  );
+}
+
+function HostCard({ host }: { readonly host: HostInfo }) {
+  const facts: readonly (readonly [name: string, value: string])[] = [
+    ['File', `${host.file} (${formatBytes(host.fileBytes)})`],
+    ['Recorded', host.startNs > 0n ? formatWallClock(host.startNs) : ''],
+    ['For', host.stopNs > host.startNs ? formatDuration(host.stopNs - host.startNs) : ''],
+    ['Written by', ORIGINS[host.origin] ?? host.origin],
+    ['TensorFlow', host.tensorflowVersion],
+    ['Collector', host.collectorVersion],
+    ['Hooks', host.hooks],
+    ['Attribution', host.attribution],
+    ['CUPTI', [host.cuptiMode, host.cuptiReason].filter((part) => part !== '').join(': ')],
+    ['Sampling', host.samplingRate > 0 && host.samplingRate !== 1 ? String(host.samplingRate) : ''],
+    ['Steps', host.hasSteps ? `${host.firstStep} to ${host.lastStep}` : 'none'],
+    ['Names', host.anonymized ? 'anonymised' : ''],
+    ['Environment', host.environment.join(', ')],
+  ];
+  return (
+    <Card title={`Host ${host.host}`}>
+      <dl class="life-facts">
+        {facts
+          .filter(([, value]) => value !== '')
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+    </Card>
+  );
+}
+
+const ORIGINS: Readonly<Record<string, string>> = {
+  profile: 'a profiler session',
+  oom: 'the flight recorder, at an out-of-memory error',
+  snapshot: 'the flight recorder, on request',
+  '': "TensorFlow's own profiler",
+};
+
+const SEVERITIES: Record<Severity, string> = {
+  [Severity.INFO_ONLY]: 'all numbers are exact',
+  [Severity.WARNING]: 'some numbers are incomplete',
+  [Severity.ERROR]: 'numbers can be wrong',
+};
+
+const COLUMNS: readonly DataColumn<Quality>[] = [
+  { title: 'What', text: ({ name }) => name.replaceAll('_', ' ') },
+  { title: 'So', text: ({ severity }) => SEVERITIES[severity] ?? '' },
+  {
+    title: 'Times',
+    numeric: true,
+    text: ({ count }) => String(count),
+    cell: ({ count }) => groupDigits(count),
+  },
+  { title: 'In words', text: ({ sentence }) => sentence },
+  { title: 'Host', text: ({ host }) => host },
+  { title: 'Allocator', text: ({ allocator }) => allocator || 'all' },
+];
