@@ -31,16 +31,15 @@ def cc_tests_with_thread_sanitizer() -> Tally:
     return bazel.run("cc_test rule", ["--config=tsan"], without_tags=["no-tsan"])
 
 
-def vitest() -> Tally:
-    """The TypeScript tests."""
-    if not (FRONTEND / "node_modules/.bin/vitest").exists():
-        return Tally()
+def run_vitest(config: str) -> Tally:
+    """Runs the TypeScript tests of one configuration."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "vitest.xml"
         subprocess.run(
             [
                 "node_modules/.bin/vitest",
                 "run",
+                f"--config={config}",
                 "--reporter=default",
                 "--reporter=junit",
                 f"--outputFile.junit={report}",
@@ -49,6 +48,16 @@ def vitest() -> Tally:
             check=False,
         )
         return read_junit(report)
+
+
+def vitest() -> Tally:
+    """The TypeScript tests."""
+    return run_vitest("vitest.config.ts")
+
+
+def browser() -> Tally:
+    """The tab in a real TensorBoard and a real Chromium."""
+    return run_vitest("vitest.browser.config.ts")
 
 
 def pytest() -> Tally:
@@ -79,6 +88,7 @@ RUNNERS: list[tuple[str, Callable[[], Tally]]] = [
     ),
     ("C++, thread sanitizer", cc_tests_with_thread_sanitizer),
     ("TypeScript (vitest)", vitest),
+    ("The tab in TensorBoard and Chromium (vitest)", browser),
     ("Python and end to end (pytest)", pytest),
 ]
 

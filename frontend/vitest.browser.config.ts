@@ -1,0 +1,23 @@
+import { resolve } from 'node:path';
+import { defineConfig } from 'vitest/config';
+
+const installed = (name: string) => resolve(import.meta.dirname, 'node_modules', name);
+
+export default defineConfig({
+  root: resolve(import.meta.dirname, '..'),
+  // The tests lie beside the frontend; what they import is installed here.
+  resolve: {
+    alias: {
+      'playwright-core': installed('playwright-core/index.mjs'),
+      '@axe-core/playwright': installed('@axe-core/playwright/dist/index.mjs'),
+      vitest: installed('vitest'),
+    },
+  },
+  test: {
+    include: ['tests/browser/**/*.test.ts'],
+    globalSetup: ['tests/browser/setup.ts'],
+    fileParallelism: false,
+    testTimeout: 90_000,
+    hookTimeout: 60_000,
+  },
+});

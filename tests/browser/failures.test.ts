@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, inject, it } from 'vitest';
+import { openTab, sees, useBrowser } from './tab';
+import { startTensorBoard } from './tensorboard';
+
+useBrowser();
+
+describe('what goes wrong is said', () => {
+  it('of a trace without a byte', async () => {
+    const opened = await openTab({ link: { run: 'empty/2026_01_02_03_04_05' } });
+    await opened.tab.getByRole('alert').first().waitFor();
+    expect(await opened.tab.getByRole('alert').first().innerText()).toMatch(/empty|no data|no bytes/i);
+  });
+
+  it('of a trace that was cut off, with what to do', async () => {
+    const opened = await openTab({ link: { run: 'truncated/2026_01_02_03_04_05' } });
+    await opened.tab.getByRole('alert').first().waitFor();
+    expect(await opened.tab.getByRole('alert').first().innerText()).toMatch(/is cut off.*record it again/s);
+  });
+
+  it('and a converter that has died is started again', async () => {
+    const opened = await openTab();
+    await sees(opened, 'Out of memory 1');
+    const logdir = inject('logdir');
+    const converters = execFileSync('pgrep', ['-f', `oom-forensics serve.*${logdir}`], {
+      encoding: 'utf8',
+    });
+    for (const pid of converters.trim().split('\n')) process.kill(Number(pid), 'SIGKILL');
+    await opened.tab.getByRole('tab', { name: 'Who holds it' }).click();
+    const again = opened.tab.getByRole('button', { name: 'Try again' });
+    const shown = opened.tab.getByRole('region', { name: 'Groups' });
+    await again.or(shown).first().waitFor();
+    if (await again.isVisible()) await again.click();
+    await shown.waitFor();
+  });
+});
+
+describe('an empty log directory', () => {
+  it('says how to record a run, and shows the run when it appears', async () => {
+    const logdir = mkdtempSync(join(tmpdir(), 'oom-forensics-empty-'));
+    const tensorBoard = await startTensorBoard(logdir);
+    try {
+      const opened = await openTab({ url: tensorBoard.url, link: {} });
+      await sees(opened, 'No recorded run in this log directory yet');
+      cpSync(join(inject('logdir'), 'fragmentation'), join(logdir, 'fragmentation'), {
+        recursive: true,
+      });
+      await expect
+        .poll(
+          async () => {
+            await opened.page.locator('app-header-reload button').click();
+            return opened.tab.getByText('Out of memory 1').first().isVisible();
+          },
+          { timeout: 40_000, interval: 2000 },
+        )
+        .toBe(true);
+    } finally {
+      await tensorBoard.stop();
+      rmSync(logdir, { recursive: true });
+    }
+  });
+});
+
+describe('a link to a run that is gone', () => {
+  it('falls back to one that is there', async () => {
+    const opened = await openTab({ link: { run: 'deleted/2020_01_01_00_00_00' } });
+    await opened.tab.getByLabel('Run', { exact: true }).waitFor();
+    expect(await opened.tab.getByLabel('Run', { exact: true }).inputValue()).not.toBe('');
+  });
+});

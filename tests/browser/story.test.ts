@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { expectNoErrors, openTab, sees, useBrowser } from './tab';
+
+useBrowser();
+
+describe('somebody who only knows that training died', () => {
+  it('reads, without a click, which operation asked for how much and why it did not fit', async () => {
+    const opened = await openTab();
+    await sees(opened, 'Out of memory 1');
+    const story = opened.tab.locator('.story').first();
+    const text = await story.innerText();
+    expect(text).toMatch(/Conv2DBackprop\w+ asked for 2\d\.\d MiB for a float32 \[\d+, \d+, \d+\] tensor/);
+    expect(text).toMatch(/Largest hole/);
+    expect(text).toMatch(/lay in \d+ separate holes/);
+    expect(text).toContain('Fragmentation');
+    expectNoErrors(opened);
+  });
+
+  it('follows a number to the view that proves it', async () => {
+    const opened = await openTab();
+    await sees(opened, 'Out of memory 1');
+    await opened.tab.getByRole('button', { name: /In use$/ }).first().click();
+    await sees(opened, /^[\d,]+ allocations hold/);
+    expect(opened.page.url()).toContain('p.oom_forensics.view=live');
+  });
+
+  it('sees the newest run when the link names none', async () => {
+    const opened = await openTab({ link: {} });
+    await opened.tab.getByLabel('Run', { exact: true }).waitFor();
+    expect(await opened.tab.getByLabel('Run', { exact: true }).inputValue()).not.toBe('');
+  });
+});
+
+describe('a name that was made to break the page', () => {
+  it('is shown as the text that it is', async () => {
+    const opened = await openTab({ link: { run: 'hostile/2026_01_02_03_04_05', view: 'live' } });
+    await sees(opened, 'Out of memory 1');
+    await sees(opened, '<img src=x onerror="parent.broken=1">');
+    expect(await opened.page.evaluate(() => 'broken' in window)).toBe(false);
+  });
+});
+
+describe('a run of several hosts', () => {
+  it('lets the reader choose whose memory is shown', async () => {
+    const opened = await openTab({ link: { run: 'two_hosts/2026_01_02_03_04_05' } });
+    await opened.tab.getByLabel('Host').selectOption('worker-1');
+    await sees(opened, 'Out of memory');
+    expect(opened.page.url()).toContain('p.oom_forensics.host=worker-1');
+    expectNoErrors(opened);
+  });
+});

@@ -1,0 +1,77 @@
+/** The tab in a real browser, as a person sees it. */
+import { type Browser, type BrowserContext, chromium, type FrameLocator, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
+
+export const FRAGMENTATION = 'fragmentation/2026_01_02_03_04_05';
+
+export interface Opened {
+  readonly page: Page;
+  /** The tab inside TensorBoard. */
+  readonly tab: FrameLocator;
+  /** Errors that the page reported. */
+  readonly errors: readonly string[];
+}
+
+interface OpenOptions {
+  readonly dark?: boolean;
+  readonly width?: number;
+  /** Parameters of the link. */
+  readonly link?: Readonly<Record<string, string>>;
+  readonly url?: string;
+}
+
+let browser: Browser;
+let contexts: BrowserContext[] = [];
+
+/** To be called once by each file of tests. */
+export function useBrowser(): void {
+  beforeAll(async () => {
+    browser = await chromium.connect(inject('browserEndpoint'));
+  });
+  afterEach(async () => {
+    await Promise.all(contexts.map((context) => context.close()));
+    contexts = [];
+  });
+  afterAll(() => browser.close());
+}
+
+export async function openTab(options: OpenOptions = {}): Promise<Opened> {
+  const { dark = false, width = 1440, link = { run: FRAGMENTATION } } = options;
+  const context = await browser.newContext({
+    viewport: { width, height: 900 },
+    acceptDownloads: true,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  contexts.push(context);
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => {
+    // A dataset that the converter does not have is answered with 501; that is no error.
+    if (message.type() === 'error' && !message.text().includes('501')) errors.push(message.text());
+  });
+  page.on('request', (request) => {
+    const { hostname, protocol } = new URL(request.url());
+    if (protocol.startsWith('http') && hostname !== '127.0.0.1') errors.push(`asked ${request.url()}`);
+  });
+  const base = options.url ?? inject('tensorBoardUrl');
+  await page.goto(`${base}/?darkMode=${dark}${linkFragment(link)}`);
+  return { page, tab: page.frameLocator('iframe'), errors };
+}
+
+export function linkFragment(link: Readonly<Record<string, string>>): string {
+  const parameters = Object.entries(link).map(
+    ([name, value]) => `&p.oom_forensics.${name}=${encodeURIComponent(value)}`,
+  );
+  return `#oom_forensics${parameters.join('')}`;
+}
+
+/** Waits until `text` is to be seen in the tab. */
+export async function sees({ tab }: Opened, text: string | RegExp): Promise<void> {
+  await tab.getByText(text).first().waitFor({ timeout: 30_000 });
+}
+
+/** Nothing went wrong behind what was seen, and nothing was asked of another machine. */
+export function expectNoErrors({ errors }: Opened): void {
+  expect(errors).toEqual([]);
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { expectNoErrors, type Opened, openTab, sees, useBrowser } from './tab';
+
+useBrowser();
+
+const chart = ({ tab }: Opened) => tab.locator('.time-chart .u-over').first();
+
+async function dragAcross(opened: Opened, from: number, to: number): Promise<void> {
+  const box = await chart(opened).boundingBox();
+  if (!box) throw new Error('the timeline is not on screen');
+  await opened.page.mouse.move(box.x + box.width * from, box.y + 60);
+  await opened.page.mouse.down();
+  await opened.page.mouse.move(box.x + box.width * to, box.y + 60, { steps: 4 });
+  await opened.page.mouse.up();
+}
+
+describe('the timeline', () => {
+  it('zooms by drag until every single event is shown', async () => {
+    const opened = await openTab();
+    await sees(opened, /events on screen and beside it$/);
+    const single = opened.tab.getByText(/each shown$/);
+    for (let zoom = 0; zoom < 6 && !(await single.isVisible()); zoom += 1) {
+      await dragAcross(opened, 0.4, 0.6);
+      await opened.tab.locator('.card[aria-busy=false] .time-chart').first().waitFor();
+      await opened.page.waitForTimeout(300);
+    }
+    expect(await single.isVisible()).toBe(true);
+    expect(opened.page.url()).toMatch(/p\.oom_forensics\.window=\d{19}-\d{19}/);
+    await opened.tab.getByRole('button', { name: 'Whole recording' }).click();
+    await expect.poll(() => opened.page.url()).not.toContain('window=');
+    expectNoErrors(opened);
+  });
+
+  it('can be worked by keyboard alone', async () => {
+    const opened = await openTab();
+    await sees(opened, /events on screen/);
+    await opened.tab.locator('.time-chart').first().focus();
+    await opened.page.keyboard.press('+');
+    await expect.poll(() => opened.page.url()).toContain('window=');
+    await opened.page.keyboard.press('Home');
+    await expect.poll(() => opened.page.url()).not.toContain('window=');
+  });
+
+  it('chooses the moment of all other views with a click', async () => {
+    const opened = await openTab();
+    await sees(opened, /events on screen/);
+    const box = await chart(opened).boundingBox();
+    await chart(opened).click({ position: { x: (box?.width ?? 0) / 3, y: 80 } });
+    await sees(opened, /s after the start$/);
+    expect(opened.page.url()).toMatch(/p\.oom_forensics\.at=time%3A\d{19}/);
+  });
+
+  it('gives the same view to whoever opens the link, and to the back button', async () => {
+    const first = await openTab();
+    await sees(first, /events on screen/);
+    await first.tab.getByRole('button', { name: 'At the peak' }).click();
+    await sees(first, 'the moment of highest use');
+    await first.page.goBack();
+    await sees(first, /just before OOM 1/);
+    const second = await openTab({ link: { run: 'fragmentation/2026_01_02_03_04_05', at: 'peak' } });
+    await sees(second, 'the moment of highest use');
+  });
+});
