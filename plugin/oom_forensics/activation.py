@@ -89,7 +89,9 @@ def _annotate_errors(module: ModuleType, library: CollectorLibrary) -> None:
 
     # The parameters are those of the original: TensorFlow reads their names to
     # pickle an error.
-    def __init__(self: Any, node_def: Any, op: Any, message: Any, *args: Any) -> None:
+    def __init__(  # noqa: N807, put into a class below
+        self: Any, node_def: Any, op: Any, message: Any, *args: Any
+    ) -> None:
         original(self, node_def, op, message, *args)
         # The same class tells of quotas and full disks.
         if "OOM" in str(message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.abc
 import importlib.machinery
 import sys
@@ -30,10 +31,9 @@ def when_imported(name: str, action: _Action) -> None:
 
 
 def _call(action: _Action, module: ModuleType) -> None:
-    try:
+    # The module is imported as it would be without us.
+    with contextlib.suppress(Exception):
         action(module)
-    except Exception:  # noqa: S110, the module is imported as it would be without us
-        pass
 
 
 class _Watch(importlib.abc.MetaPathFinder):

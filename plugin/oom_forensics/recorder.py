@@ -125,7 +125,7 @@ def _text(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
     if name == "logdir":
-        return local_path(os.fspath(value))  # type: ignore[call-overload, no-any-return]
+        return local_path(os.fspath(value))  # type: ignore[call-overload]
     return str(value)
 
 
