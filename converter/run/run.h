@@ -2,6 +2,7 @@
 #ifndef OOM_FORENSICS_CONVERTER_RUN_RUN_H_
 #define OOM_FORENSICS_CONVERTER_RUN_RUN_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,14 +17,19 @@
 namespace oom_forensics {
 
 struct RunOptions {
+  // Its max_resident_bytes is for all hosts together; its progress is not used.
   ReadOptions read;
-  // Called with the part of the work that is done, 0..1; may be null.
+  // Called with the part of the work that is done, 0..1, by one thread at a
+  // time; may be null.
   std::function<void(double)> progress;
+  // Hosts that are read at the same time; 0: one for each processor.
+  uint32_t threads = 0;
 };
 
 class Run {
  public:
-  // Reads and replays all of `files`. Fails if any of them cannot be read.
+  // Reads and replays all of `files`, several at a time. Fails if any of them
+  // cannot be read, with what is wrong with the first such file.
   static absl::StatusOr<std::unique_ptr<Run>> Open(const TraceFiles& files,
                                                    const RunOptions& options);
 

@@ -1,0 +1,39 @@
+#include "converter/run/memory_budget.h"
+
+#include <algorithm>
+
+namespace oom_forensics {
+
+uint64_t MemoryBudget::RoomBytes() const {
+  const uint64_t taken_bytes = held_bytes_ + reserved_bytes_;
+  return taken_bytes < limit_bytes_ ? limit_bytes_ - taken_bytes : 0;
+}
+
+uint64_t MemoryBudget::Reserve(uint64_t estimate_bytes) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (limit_bytes_ == 0) return 0;
+  settled_.wait(lock, [this, estimate_bytes] {
+    return in_flight_ == 0 || RoomBytes() >= estimate_bytes;
+  });
+  ++in_flight_;
+  // Without what the others in flight have reserved. 1, as 0 means no limit.
+  const uint64_t room_bytes = std::max<uint64_t>(1, RoomBytes());
+  reserved_bytes_ += estimate_bytes;
+  return room_bytes;
+}
+
+void MemoryBudget::Settle(uint64_t estimate_bytes, uint64_t held_bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  held_bytes_ += held_bytes;
+  if (limit_bytes_ == 0) return;
+  reserved_bytes_ -= estimate_bytes;
+  --in_flight_;
+  settled_.notify_all();
+}
+
+bool MemoryBudget::IsKept() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return limit_bytes_ == 0 || held_bytes_ <= limit_bytes_;
+}
+
+}  // namespace oom_forensics
