@@ -5,6 +5,7 @@
 #include "converter/datasets/allocation_life.h"
 #include "converter/datasets/allocations.h"
 #include "converter/datasets/dataset.h"
+#include "converter/datasets/driver_memory.h"
 #include "converter/datasets/fragmentation.h"
 #include "converter/datasets/info.h"
 #include "converter/datasets/memory_timeline.h"
@@ -21,6 +22,7 @@ constexpr DatasetEntry kDatasets[] = {
     {ALLOCATIONS, "allocations", AnswerAllocations, "allocations"},
     {FRAGMENTATION, "fragmentation", AnswerFragmentation, "maps.chunks"},
     {OOM_WINDOW, "oom_window", AnswerOomWindow, "ooms"},
+    {DRIVER_MEMORY, "driver_memory", AnswerDriverMemory, "series.rows"},
     {STEPS, "steps", AnswerSteps, "steps"},
     {ALLOCATION_LIFE, "allocation_life", AnswerAllocationLife, "allocation"},
 };

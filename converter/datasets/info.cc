@@ -73,10 +73,11 @@ HostInfo MakeHostInfo(const HostAnalysis& host,
   info.set_stop_ns(facts.stop_ns);
   info.set_hooks(facts.hooks);
   info.set_attribution(facts.attribution);
-  if (!trace.devices.empty()) {
-    info.set_cupti_mode(trace.devices.front().mode);
-    info.set_cupti_reason(trace.devices.front().reason);
-  }
+  const bool has_device = !trace.devices.empty();
+  info.set_cupti_mode(has_device ? trace.devices.front().mode
+                                 : facts.cupti_mode);
+  info.set_cupti_reason(has_device ? trace.devices.front().reason
+                                   : facts.cupti_reason);
   info.set_sampling_rate(facts.sampling_rate);
   info.mutable_environment()->Assign(facts.environment.begin(),
                                      facts.environment.end());

@@ -33,6 +33,9 @@ void TakeStats(const StatSet& stats, const PlaneVocabulary& vocabulary,
   event->memory_kind = text(StatKind::kMemoryKind, event->memory_kind);
   event->operation = text(StatKind::kOperation, event->operation);
   event->source = text(StatKind::kSource, event->source);
+  event->reason = text(StatKind::kSampleReason, event->reason);
+  event->pool_bytes = std::min(
+      kMaxChunkBytes, stats.Uint64Or(StatKind::kPoolBytes, event->pool_bytes));
   if (stats.Has(StatKind::kAddress)) {
     event->address = stats.Get(StatKind::kAddress).AsAddress();
   }
@@ -94,6 +97,8 @@ absl::Status ReadDevicePlane(const PlaneLayout& plane, ReadContext* context) {
   device.reason = text(StatKind::kCuptiReason);
   device.clock_error_ns = facts.Uint64Or(StatKind::kClockErrorNs, 0);
   device.dropped_events = facts.Uint64Or(StatKind::kDroppedEvents, 0);
+  device.dropped_by_cupti = facts.Uint64Or(StatKind::kDroppedByCupti, 0);
+  device.unreadable_records = facts.Uint64Or(StatKind::kUnreadableRecords, 0);
   IdMap<DeviceEventClass> classes;
   for (const auto& [id, metadata] : plane.event_metadata) {
     classes.Set(id, ReadClass(metadata, vocabulary, context));

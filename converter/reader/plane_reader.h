@@ -69,6 +69,10 @@ absl::Status ReadAllocatorPlane(const PlaneLayout& plane, ReadContext* context);
 // Adds the device of "/oom_forensics:cupti:<n>" to the trace.
 absl::Status ReadDevicePlane(const PlaneLayout& plane, ReadContext* context);
 
+// Adds the devices that TensorFlow's own GPU trace tells of, where the trace has
+// none from the collector.
+absl::Status ReadStockDevices(const SpaceLayout& layout, ReadContext* context);
+
 // Reads "/host:CPU": the training steps, and of allocators that the trace does
 // not have from the collector, TensorFlow's own memory events.
 absl::Status ReadHostPlane(const PlaneLayout& plane, ReadContext* context);

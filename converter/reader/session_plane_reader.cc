@@ -22,6 +22,8 @@ void ReadSessionPlane(const PlaneLayout& plane, ReadContext* context) {
   facts.origin = text(StatKind::kOrigin);
   facts.hooks = text(StatKind::kHooks);
   facts.attribution = text(StatKind::kAttribution);
+  facts.cupti_mode = text(StatKind::kCuptiMode);
+  facts.cupti_reason = text(StatKind::kCuptiReason);
   facts.process_id = stats.Uint64Or(StatKind::kProcessId, 0);
   facts.start_ns = stats.Int64Or(StatKind::kStartNs, 0);
   facts.stop_ns = stats.Int64Or(StatKind::kStopNs, 0);

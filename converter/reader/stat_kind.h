@@ -43,6 +43,8 @@ enum class StatKind : uint8_t {
   kFreeBytes,
   kTotalBytes,
   kProcessBytes,
+  kSampleReason,
+  kPoolBytes,
   // MemoryAllocation and MemoryDeallocation of /host:CPU, where not named as
   // above (xla/tsl/framework/bfc_allocator.cc, AddTraceMe).
   kStockAddress,
@@ -53,6 +55,11 @@ enum class StatKind : uint8_t {
   kStockBytesInUse,
   kStockBytesAvailable,
   kStockAllocatorName,
+  // TensorFlow's own GPU traces (xla/backends/profiler/gpu/cupti_collector.cc).
+  kMemallocDetails,
+  kMemFreeDetails,
+  kMemoryResidencyDetails,
+  kDeviceId,
   // Any TraceMe of a training step.
   kStepNum,
   // Planes.
@@ -80,6 +87,8 @@ enum class StatKind : uint8_t {
   kCuptiMode,
   kCuptiReason,
   kClockErrorNs,
+  kDroppedByCupti,
+  kUnreadableRecords,
   kProfileStartTime,
   kProfileStopTime,
   kCount,  // Not a kind: their number.

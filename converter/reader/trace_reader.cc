@@ -71,7 +71,7 @@ absl::Status ReadPlanes(const SpaceLayout& layout, ReadContext* context) {
     const absl::Status read = ReadHostPlane(plane, context);
     if (!read.ok()) return read;
   }
-  return absl::OkStatus();
+  return ReadStockDevices(layout, context);
 }
 
 int64_t LastTimePs(const HostTrace& trace) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "converter/trace/string_table.h"
+#include "proto/datasets.pb.h"
 
 namespace oom_forensics {
 
@@ -19,10 +20,14 @@ struct DeviceEvent {
   StringId operation = kEmptyString;
   // The library that asked.
   StringId source = kEmptyString;
+  // kSample: why it was taken.
+  StringId reason = kEmptyString;
   int64_t time_ps = 0;
   uint64_t address = 0;
   uint64_t size_bytes = 0;
   uint64_t pool = 0;
+  // The size of that pool after the event; 0: not recorded.
+  uint64_t pool_bytes = 0;
   uint64_t stream = 0;
   uint64_t utilized_bytes = 0;
   uint64_t release_threshold_bytes = 0;
@@ -41,6 +46,9 @@ struct DeviceTrace {
   std::string reason;
   uint64_t clock_error_ns = 0;
   uint64_t dropped_events = 0;
+  uint64_t dropped_by_cupti = 0;
+  uint64_t unreadable_records = 0;
+  Source source = Source::COLLECTOR;
   // Sorted by time.
   std::vector<DeviceEvent> events;
 };

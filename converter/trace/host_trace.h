@@ -31,6 +31,9 @@ struct RecordingFacts {
   std::string origin;
   std::string hooks;
   std::string attribution;
+  // How device memory was watched, and why so; empty: not recorded.
+  std::string cupti_mode;
+  std::string cupti_reason;
   std::vector<std::string> environment;
   uint64_t process_id = 0;
   int64_t start_ns = 0;
