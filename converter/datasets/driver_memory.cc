@@ -178,7 +178,7 @@ absl::StatusOr<DatasetMessage> AnswerDriverMemory(const DatasetInput& input) {
     if (!filter.host().empty() && host->trace().host != filter.host()) continue;
     quality.AddAbsence(host->trace());
   }
-  AddQuality(*allocators, answer->mutable_quality());
+  AddQuality(input, *allocators, answer->mutable_quality());
   return DatasetMessage(std::move(answer));
 }
 
