@@ -145,9 +145,14 @@ def tensorflow_findings(facts: Mapping[str, Any]) -> list[Finding]:
             if attribution == "on"
             else Finding("note", "op names", f"not recorded: {attribution}.")
         )
-    if status.get("cuptiMode"):
-        mode, reason = status["cuptiMode"], status.get("cuptiReason", "")
-        findings.append(Finding("ok", "device memory", f"mode {mode}: {reason}"))
+    mode, reason = status.get("cuptiMode", "off"), status.get("cuptiReason", "")
+    if facts["gpus"]:
+        severity: Severity = "note" if mode == "off" else "ok"
+        sentence = f"what the CUDA driver hands out is watched by mode {mode}: {reason}."
+        findings.append(Finding(severity, "device memory", sentence))
+    logdir = status.get("logdir") or "a folder for temporary files, unless a profiler names one"
+    sentence = f"an out-of-memory without a profile is reported into {logdir}."
+    findings.append(Finding("ok", "flight recorder", sentence))
     return findings
 
 

@@ -53,6 +53,7 @@ def test_a_stock_tensorflow_is_hooked_after_pip_install() -> None:
     assert said["collector"].startswith("ok")
     assert said["hooks"].startswith("ok")
     assert said["op names"].startswith("ok")
+    assert said["exit code"] == "0"
 
 
 def test_switched_off_is_a_problem_that_names_the_switch() -> None:
@@ -69,6 +70,13 @@ def test_the_cpu_allocator_without_a_pool_is_explained() -> None:
 
 def test_all_well_has_no_problem(facts: dict[str, Any]) -> None:
     assert problems(tensorflow_findings(facts)) == []
+
+
+def test_a_gpu_whose_driver_is_not_watched_is_noted(facts: dict[str, Any]) -> None:
+    facts["gpus"] = ["/physical_device:GPU:0"]
+    facts["status"] |= {"cuptiMode": "off", "cuptiReason": "no libcupti.so.12"}
+    (note,) = [f for f in tensorflow_findings(facts) if f.severity == "note"]
+    assert "no libcupti.so.12" in note.sentence
 
 
 def test_a_collector_that_is_not_installed_says_where_it_belongs(

@@ -57,7 +57,7 @@ def parse_logdir_spec(spec: str) -> dict[str, str]:
         name, path = "", item
         if ":" in item and not item.startswith("/") and not _URI.match(item):
             name, _, path = item.partition(":")
-        paths[os.path.expanduser(path)] = name
+        paths[os.path.abspath(os.path.expanduser(path))] = name
     return paths
 
 

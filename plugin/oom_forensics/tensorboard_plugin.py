@@ -194,7 +194,7 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
 def _logdirs(context: Any) -> dict[str, str]:
     if context.logdir:
-        return {os.path.expanduser(context.logdir): ""}
+        return {os.path.abspath(os.path.expanduser(context.logdir)): ""}
     flags = getattr(context, "flags", None)
     return parse_logdir_spec(getattr(flags, "logdir_spec", None) or "")
 

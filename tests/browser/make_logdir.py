@@ -1,12 +1,12 @@
 """Makes the log directory that the browser tests look at, all from one real out-of-memory.
 
-    make_logdir.py LOGDIR
+make_logdir.py LOGDIR
 
-    fragmentation/   the demo job, as it was recorded
-    two_hosts/       the same trace from two hosts
-    hostile/         the same trace with an operation named to break a page
-    truncated/       its first half
-    empty/           a file without a byte
+fragmentation/   the demo job, as it was recorded
+two_hosts/       the same trace from two hosts
+hostile/         the same trace with an operation named to break a page
+truncated/       its first half
+empty/           a file without a byte
 """
 
 from __future__ import annotations

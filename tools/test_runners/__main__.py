@@ -80,7 +80,20 @@ def pytest() -> Tally:
         return read_junit(report)
 
 
+def static_checks() -> Tally:
+    """Formatting, style and types of every language; each checker counts as one."""
+    done = subprocess.run(
+        [ROOT / "tools/check"], stdout=subprocess.PIPE, text=True, cwd=ROOT, check=False
+    )
+    print(done.stdout, end="", flush=True)
+    lines = done.stdout.splitlines()
+    passed = sum(line.startswith("ok ") for line in lines)
+    failed = sum(line.startswith("FAILED ") for line in lines)
+    return Tally(passed, max(failed, int(done.returncode != 0)))
+
+
 RUNNERS: list[tuple[str, Callable[[], Tally]]] = [
+    ("Formatting, style and types (tools/check)", static_checks),
     ("C++ (bazel test)", cc_tests),
     (
         "C++, address and undefined-behaviour sanitizers",
