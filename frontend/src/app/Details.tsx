@@ -8,6 +8,7 @@ import { Allocators } from '../views/allocators/Allocators';
 import { Compare } from '../views/compare/Compare';
 import { DriverMemory } from '../views/driver/DriverMemory';
 import { Fragmentation } from '../views/fragmentation/Fragmentation';
+import { History } from '../views/history/History';
 import { Holders } from '../views/holders/Holders';
 import { Leaks } from '../views/leaks/Leaks';
 import { AllocationLife } from '../views/life/AllocationLife';
@@ -29,6 +30,7 @@ interface DetailView {
 
 const DETAIL_VIEWS: readonly DetailView[] = [
   { name: 'map', title: 'Address map', View: AddressMap, ofMoment: true },
+  { name: 'history', title: 'Map over time', View: History, ofMoment: true },
   { name: 'holders', title: 'Who holds it', View: Holders, ofMoment: true },
   { name: 'live', title: 'Live allocations', View: LiveSet, ofMoment: true },
   { name: 'fragmentation', title: 'Fragmentation', View: Fragmentation, ofMoment: true },

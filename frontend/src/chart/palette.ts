@@ -109,6 +109,20 @@ export function colourOf(palette: Palette, name: string): string {
   return palette.categories[(hash >>> 0) % palette.categories.length] ?? palette.other;
 }
 
+/** The colours of several groups side by side: their own where possible, never one twice in a row of twelve. */
+export function coloursOf(palette: Palette, names: readonly string[]): readonly string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    const own = colourOf(palette, name);
+    if (own === palette.other) return own;
+    const colour = taken.has(own)
+      ? (palette.categories.find((each) => !taken.has(each)) ?? own)
+      : own;
+    taken.add(colour);
+    return colour;
+  });
+}
+
 /** Black or white, whichever reads better on a colour of a palette ("#rrggbb"). */
 export function textOn(colour: string): string {
   const [red, green, blue] = [1, 3, 5].map((at) => {

@@ -18,6 +18,7 @@ const CHOSEN: Selection = {
     role: Role.GRADIENT,
   },
   groupBy: GroupBy.GROUP_DTYPE,
+  stackBy: GroupBy.GROUP_SCOPE,
   otherRun: 'train/healthy',
   otherAt: { kind: 'peak' },
   allocation: -3n,

@@ -49,6 +49,7 @@ export function decodeLink(fragment: string): Selection {
     window: decodeWindow(text('window')),
     filter: decodeFilter(text),
     groupBy: enumValue(GroupBy, `GROUP_${text('group')}`) ?? NOTHING_CHOSEN.groupBy,
+    stackBy: enumValue(GroupBy, `GROUP_${text('stack')}`) ?? NOTHING_CHOSEN.stackBy,
     otherRun: text('other_run'),
     otherAt: decodeMoment(text('other_at')),
     allocation: integer(text('allocation')),
@@ -96,15 +97,17 @@ function parametersOf(selection: Selection): Record<string, string> {
     scope: filter.scope,
     dtype: filter.dtype,
     role: filter.role === Role.UNKNOWN ? '' : Role[filter.role],
-    group:
-      selection.groupBy === NOTHING_CHOSEN.groupBy
-        ? ''
-        : GroupBy[selection.groupBy].replace('GROUP_', ''),
+    group: groupName(selection.groupBy, NOTHING_CHOSEN.groupBy),
+    stack: groupName(selection.stackBy, NOTHING_CHOSEN.stackBy),
     other_run: selection.otherRun,
     other_at: encodeMoment(selection.otherAt),
     allocation: allocation === undefined ? '' : String(allocation),
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+}
+
+function groupName(groupBy: GroupBy, byDefault: GroupBy): string {
+  return groupBy === byDefault ? '' : GroupBy[groupBy].replace('GROUP_', '');
 }
 
 function decodeFilter(text: (name: string) => string): FilterChoice {

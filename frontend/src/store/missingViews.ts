@@ -1,7 +1,7 @@
 /** Views whose dataset the converter does not have: they are not offered. */
 import { signal } from '@preact/signals';
 import { questionOf } from '../data/client';
-import { COMPARE, DRIVER_MEMORY, LEAKS, STEPS } from '../data/query';
+import { ADDRESS_HISTORY, COMPARE, DRIVER_MEMORY, LEAKS, STEPS } from '../data/query';
 import { DatasetError } from '../data/source';
 import type { ViewName } from './selection';
 import { client } from './session';
@@ -13,6 +13,7 @@ const PROBES: readonly {
   readonly view: ViewName;
   readonly dataset: Parameters<typeof questionOf>[0];
 }[] = [
+  { view: 'history', dataset: ADDRESS_HISTORY },
   { view: 'leaks', dataset: LEAKS },
   { view: 'steps', dataset: STEPS },
   { view: 'compare', dataset: COMPARE },
@@ -27,6 +28,7 @@ export async function findMissingViews(target: Target, signal: AbortSignal): Pro
         const question = questionOf(dataset, target.run, {
           filter: filterOf(target),
           limit: 1,
+          rows: 1,
           columns: 1,
         });
         await client().ask(dataset, question, signal);

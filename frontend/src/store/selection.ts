@@ -27,6 +27,7 @@ export interface FilterChoice {
 
 export const VIEWS = [
   'map',
+  'history',
   'holders',
   'live',
   'fragmentation',
@@ -53,6 +54,8 @@ export interface Selection {
   readonly filter: FilterChoice;
   /** How the holders are summed up. */
   readonly groupBy: GroupBy;
+  /** What the timeline is stacked by; GROUP_NONE: not at all. */
+  readonly stackBy: GroupBy;
   /** COMPARE: the other run (empty: the same) and its moment (default: its start). */
   readonly otherRun: string;
   readonly otherAt: Moment;
@@ -77,6 +80,7 @@ export const NOTHING_CHOSEN: Selection = {
   window: undefined,
   filter: NO_FILTER,
   groupBy: GroupBy.GROUP_SCOPE,
+  stackBy: GroupBy.GROUP_NONE,
   otherRun: '',
   otherAt: { kind: 'default' },
   allocation: undefined,

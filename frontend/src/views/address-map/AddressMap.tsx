@@ -11,7 +11,7 @@ import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
 import { Select } from '../../ui/Select';
 import { ChunkText } from './ChunkText';
-import { type ColourBy, drawMap, LABEL_WIDTH, mapHeight, rowAtHeight } from './draw';
+import { COLOURINGS, type ColourBy, drawMap, LABEL_WIDTH, mapHeight, rowAtHeight } from './draw';
 import { addressAt, chunkAt, largestHole, layOut, rangeOfRegion } from './layout';
 import { MapSummary } from './MapSummary';
 
@@ -36,13 +36,7 @@ export function AddressMap({ target }: { readonly target: Target }) {
         <Select
           label="Colour by"
           value={colourBy}
-          options={[
-            { value: 'scope', label: 'Name scope' },
-            { value: 'op', label: 'Operation' },
-            { value: 'role', label: 'Role' },
-            { value: 'dtype', label: 'Data type' },
-            { value: 'step', label: 'Step of birth' },
-          ]}
+          options={COLOURINGS}
           onChange={(value) => setColourBy(value as ColourBy)}
         />
       }

@@ -13,6 +13,14 @@ const REGION_GAP = 6;
 
 export type ColourBy = 'scope' | 'op' | 'dtype' | 'role' | 'step';
 
+export const COLOURINGS: readonly { readonly value: ColourBy; readonly label: string }[] = [
+  { value: 'scope', label: 'Name scope' },
+  { value: 'op', label: 'Operation' },
+  { value: 'role', label: 'Role' },
+  { value: 'dtype', label: 'Data type' },
+  { value: 'step', label: 'Step of birth' },
+];
+
 /** The group of an allocation that gives it its colour. */
 export function colourKey(allocation: Allocation, by: ColourBy): string {
   switch (by) {

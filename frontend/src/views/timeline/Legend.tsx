@@ -1,7 +1,10 @@
+import { coloursOf, paletteOf } from '../../chart/palette';
+import { theme } from '../../store/theme';
 import { Help } from '../../ui/Help';
 
 /** What the lines and signs of the timeline mean. */
-export function Legend() {
+export function Legend({ stacked }: { readonly stacked: readonly string[] }) {
+  const colours = coloursOf(paletteOf(theme.value), stacked);
   return (
     <ul class="legend">
       <li>
@@ -28,6 +31,11 @@ export function Legend() {
       <li>
         <span class="swatch moment" /> moment shown below
       </li>
+      {stacked.map((key, index) => (
+        <li key={key}>
+          <span class="swatch" style={{ background: colours[index] }} /> {key || '(none)'}
+        </li>
+      ))}
     </ul>
   );
 }

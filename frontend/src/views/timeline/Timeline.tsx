@@ -1,31 +1,41 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../chart/Canvas';
-import { paletteOf } from '../../chart/palette';
+import { coloursOf, paletteOf } from '../../chart/palette';
 import { TimeChart } from '../../chart/TimeChart';
 import { columnsFor } from '../../chart/window';
 import { MEMORY_TIMELINE } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
-import type { TimelineSeries } from '../../generated/datasets_pb';
+import { GroupBy, type TimelineColumn, type TimelineSeries } from '../../generated/datasets_pb';
 import { momentTimeNs, shownMoment } from '../../store/moment';
 import { select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { theme } from '../../store/theme';
 import { recordingLength, timeInteractions, visibleRange } from '../../store/timeWindow';
 import { Card } from '../../ui/Card';
+import { type DataColumn, tableText } from '../../ui/DataTable';
 import { Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
+import { Select } from '../../ui/Select';
+import { TableOf } from '../../ui/TableOf';
+import { GROUPINGS } from '../holders/groupings';
 import { drawMarks, drawSteps } from './draw';
 import { Legend } from './Legend';
+import { Minimap } from './Minimap';
 import { timelineArrays, topOfAxis } from './model';
 import { Readout } from './Readout';
+import { stackOf } from './stack';
 
-const HEIGHT = 260;
+const HEIGHT = 250;
+/** More areas are not told apart. */
+const STACKED = 10;
 
 /** In use, reserved and limit over time: from the whole run to single events. */
 export function Timeline({ target }: { readonly target: Target }) {
   const body = useRef<HTMLDivElement>(null);
   const width = useWidth(body);
+  const { stackBy, window } = selection.value;
   const columns = columnsFor(visibleRange(target), recordingLength(target), width);
+  const table = useMemo(() => tableColumns(target), [target]);
   const asked = useDataset(
     MEMORY_TIMELINE,
     width > 0
@@ -38,37 +48,69 @@ export function Timeline({ target }: { readonly target: Target }) {
               toNs: target.originNs + BigInt(columns.to),
             },
             columns: columns.columns,
+            ...(stackBy !== GroupBy.GROUP_NONE && { groupBy: stackBy, top: STACKED }),
           },
         }
       : undefined,
   );
   const series = asked.data?.series[0];
-  const zoomed = selection.value.window !== undefined;
+
   return (
     <Card
       title="Memory over time"
       busy={asked.loading}
       note="Drag to zoom, click to choose a moment, Ctrl + wheel or arrow keys to move"
       actions={
-        <button
-          type="button"
-          class="button"
-          disabled={!zoomed}
-          onClick={() => select({ window: undefined })}
-        >
-          Whole recording
-        </button>
+        <>
+          <Select
+            label="Stack by"
+            value={String(stackBy)}
+            options={STACKINGS}
+            onChange={(value) => select({ stackBy: Number(value) as GroupBy }, 'replace')}
+          />
+          <button
+            type="button"
+            class="button"
+            disabled={window === undefined}
+            onClick={() => select({ window: undefined })}
+          >
+            Whole recording
+          </button>
+        </>
       }
+      exports={{
+        name: 'timeline',
+        table: () => tableText(table, series?.columns ?? []),
+        question: asked.question,
+      }}
     >
       <div ref={body}>
         {asked.error && <Failed error={asked.error} retry={asked.retry} />}
         {!series && asked.loading && <Waiting run={target.run} what="Reading the timeline…" />}
         {series && <Chart target={target} series={series} />}
+        {series && <Minimap target={target} />}
+        {series && (
+          <TableOf
+            caption="Memory over time"
+            columns={table}
+            rows={series.columns}
+            rowKey={({ timeNs }) => String(timeNs)}
+          />
+        )}
         {asked.data && <QualityNotes quality={asked.data.quality} />}
       </div>
     </Card>
   );
 }
+
+/** A stack needs groups that are the same through the life of an allocation. */
+const OF_A_SITE: ReadonlySet<GroupBy> = new Set([
+  GroupBy.GROUP_SCOPE,
+  GroupBy.GROUP_ROLE,
+  GroupBy.GROUP_OP,
+  GroupBy.GROUP_OP_TYPE,
+  GroupBy.GROUP_DTYPE,
+]);
 
 interface ChartProps {
   readonly target: Target;
@@ -80,14 +122,35 @@ function Chart({ target, series }: ChartProps) {
   const momentNs = momentTimeNs(shownMoment(target), target);
   const palette = paletteOf(theme.value);
   const arrays = useMemo(() => timelineArrays(series, target.originNs), [series, target.originNs]);
-  const data = useMemo(
-    () => [arrays.time, arrays.reserved, arrays.inUseMax, arrays.inUseMin],
-    [arrays],
+  const stack = useMemo(
+    () => stackOf(series, target.originNs, arrays.time),
+    [series, target.originNs, arrays],
   );
+  const colours = coloursOf(palette, stack.keys);
+  const data = useMemo(
+    // The highest area first, so that each lower one covers what is below its edge.
+    () => [
+      arrays.time,
+      arrays.reserved,
+      ...stack.edges.toReversed(),
+      arrays.inUseMax,
+      arrays.inUseMin,
+    ],
+    [arrays, stack],
+  );
+  const areas = stack.keys
+    .map((key, index) => ({
+      label: key,
+      colour: 'transparent',
+      fill: colours[index] as string,
+      width: 0,
+    }))
+    .toReversed();
+  const stacked = areas.length > 0;
   const scene = { series, originNs: target.originNs, momentNs };
   return (
     <>
-      <Legend />
+      <Legend stacked={stack.keys} />
       <TimeChart
         {...timeInteractions(target)}
         height={HEIGHT}
@@ -95,10 +158,16 @@ function Chart({ target, series }: ChartProps) {
         data={data}
         lines={[
           { label: 'reserved', colour: palette.reserved, fill: palette.reservedFill },
+          ...areas,
           { label: 'in use, highest', colour: palette.inUse, points: arrays.events !== undefined },
-          { label: 'in use, lowest', colour: 'transparent', fill: palette.inUseFill, width: 0 },
+          {
+            label: 'in use, lowest',
+            colour: 'transparent',
+            width: 0,
+            ...(!stacked && { fill: palette.inUseFill }),
+          },
         ]}
-        bands={[{ upper: 1, lower: 2, fill: palette.inUseFill }]}
+        bands={stacked ? [] : [{ upper: 1, lower: 2, fill: palette.inUseFill }]}
         label="Memory over time. Arrow keys move and zoom, Home shows the whole recording, Enter chooses the moment in the middle."
         drawUnder={(plot, colours) => drawSteps(plot, colours, scene)}
         drawOver={(plot, colours) => drawMarks(plot, colours, scene)}
@@ -107,4 +176,33 @@ function Chart({ target, series }: ChartProps) {
       <Readout arrays={arrays} index={hover} series={series} />
     </>
   );
+}
+
+const STACKINGS = [
+  { value: String(GroupBy.GROUP_NONE), label: 'nothing' },
+  ...GROUPINGS.filter(({ value }) => OF_A_SITE.has(value)).map(({ value, label }) => ({
+    value: String(value),
+    label,
+  })),
+];
+
+function tableColumns(target: Target): readonly DataColumn<TimelineColumn>[] {
+  const bytes = (title: string, value: (column: TimelineColumn) => bigint) => ({
+    title: `${title} (bytes)`,
+    numeric: true,
+    text: (column: TimelineColumn) => String(value(column)),
+  });
+  return [
+    {
+      title: 'Time (ns after the start)',
+      numeric: true,
+      text: ({ timeNs }) => String(timeNs - target.originNs),
+    },
+    bytes('Lowest in use', ({ inUseMinBytes }) => inUseMinBytes),
+    bytes('Highest in use', ({ inUseMaxBytes }) => inUseMaxBytes),
+    bytes('Requested', ({ requestedMaxBytes }) => requestedMaxBytes),
+    bytes('Reserved', ({ reservedMaxBytes }) => reservedMaxBytes),
+    { title: 'Live', numeric: true, text: ({ liveMaxCount }) => String(liveMaxCount) },
+    { title: 'Events', numeric: true, text: ({ events }) => String(events) },
+  ];
 }

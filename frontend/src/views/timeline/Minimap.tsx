@@ -1,0 +1,111 @@
+import { useRef } from 'preact/hooks';
+import { dragBrush, type Grip, gripAt } from '../../chart/brush';
+import { Canvas, type Surface } from '../../chart/Canvas';
+import { MEMORY_TIMELINE } from '../../data/query';
+import { useDataset } from '../../data/useDataset';
+import { MarkKind, type TimelineSeries } from '../../generated/datasets_pb';
+import { filterOf, type Target } from '../../store/target';
+import { recordingLength, showRange, timeInteractions, visibleRange } from '../../store/timeWindow';
+
+const HEIGHT = 34;
+/** As the axis of the timeline, so that both have the same scale. */
+const LEFT = 78;
+const RIGHT = 16;
+const GRIP_PIXELS = 6;
+const COLUMNS = 1024;
+
+/** The whole recording, with the part that the timeline shows: to be moved and stretched. */
+export function Minimap({ target }: { readonly target: Target }) {
+  const drag = useRef<{ grip: Grip; start: number; brush: { from: number; to: number } }>(
+    undefined,
+  );
+  const asked = useDataset(MEMORY_TIMELINE, {
+    run: target.run,
+    fields: { filter: filterOf(target), columns: COLUMNS },
+  });
+  const series = asked.data?.series[0];
+  const end = recordingLength(target);
+  const brush = visibleRange(target);
+  const { onPan, onZoom, onReset } = timeInteractions(target);
+
+  const timeAt = (event: PointerEvent) => {
+    const width = (event.currentTarget as HTMLElement).clientWidth - LEFT - RIGHT;
+    return { time: ((event.offsetX - LEFT) / width) * end, perPixel: end / width };
+  };
+  const onPointerDown = (event: PointerEvent) => {
+    const { time, perPixel } = timeAt(event);
+    drag.current = { grip: gripAt(time, brush, GRIP_PIXELS * perPixel), start: time, brush };
+    (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+  };
+  const onPointerMove = (event: PointerEvent) => {
+    const held = drag.current;
+    if (held)
+      showRange(dragBrush(held.grip, held.brush, held.start, timeAt(event).time, end), target);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const actions: Record<string, () => void> = {
+      ArrowLeft: () => onPan(-0.1),
+      ArrowRight: () => onPan(0.1),
+      '+': () => onZoom((brush.from + brush.to) / 2, 0.5),
+      '-': () => onZoom((brush.from + brush.to) / 2, 2),
+      Home: onReset,
+    };
+    const action = actions[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  };
+  return (
+    <Canvas
+      height={HEIGHT}
+      class="minimap"
+      label="The whole recording, with the part that is shown. Arrow keys move it, plus and minus zoom."
+      draw={(surface) => drawMinimap(surface, series, target, brush)}
+      onPointerDown={onPointerDown}
+      onPointerMove={onPointerMove}
+      onPointerUp={() => {
+        drag.current = undefined;
+      }}
+      onKeyDown={onKeyDown}
+    />
+  );
+}
+
+function drawMinimap(
+  { context, width, height, palette }: Surface,
+  series: TimelineSeries | undefined,
+  target: Target,
+  brush: { readonly from: number; readonly to: number },
+): void {
+  const end = Math.max(1, recordingLength(target));
+  const x = (ns: number) => LEFT + (ns / end) * (width - LEFT - RIGHT);
+  context.fillStyle = palette.background;
+  context.fillRect(0, 0, width, height);
+  if (series) {
+    const top = Math.max(1, ...series.columns.map(({ inUseMaxBytes }) => Number(inUseMaxBytes)));
+    context.fillStyle = palette.inUseFill;
+    context.beginPath();
+    context.moveTo(LEFT, height);
+    for (const { timeNs, inUseMaxBytes } of series.columns) {
+      context.lineTo(
+        x(Number(timeNs - target.originNs)),
+        height - (Number(inUseMaxBytes) / top) * (height - 4),
+      );
+    }
+    context.lineTo(width - RIGHT, height);
+    context.fill();
+    context.fillStyle = palette.oom;
+    for (const { kind, timeNs } of series.marks) {
+      if (kind === MarkKind.MARK_OOM)
+        context.fillRect(x(Number(timeNs - target.originNs)) - 1, 0, 2, height);
+    }
+  }
+  const left = x(brush.from);
+  const right = Math.max(left + 2, x(brush.to));
+  context.fillStyle = palette.band;
+  context.fillRect(LEFT, 0, left - LEFT, height);
+  context.fillRect(right, 0, width - RIGHT - right, height);
+  context.strokeStyle = palette.moment;
+  context.lineWidth = 1.5;
+  context.strokeRect(left, 1, right - left, height - 2);
+}
