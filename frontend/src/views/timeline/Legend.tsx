@@ -33,7 +33,10 @@ export function Legend({ stacked }: { readonly stacked: readonly string[] }) {
       </li>
       {stacked.map((key, index) => (
         <li key={key}>
-          <span class="swatch" style={{ background: colours[index] }} /> {key || '(none)'}
+          <span class="swatch" style={{ background: colours[index] }} />{' '}
+          <span class="legend-name" title={key}>
+            <bdi>{key || '(none)'}</bdi>
+          </span>
         </li>
       ))}
     </ul>
