@@ -42,19 +42,25 @@ class HostLoader {
     Work();
     for (std::thread& thread : threads) thread.join();
     for (const absl::Status& status : statuses_) {
-      if (!status.ok()) return status;
+      if (status.ok()) continue;
+      // Its message names what was left for that host, not the limit.
+      if (absl::IsResourceExhausted(status) && paths_.size() > 1) {
+        return OverLimit();
+      }
+      return status;
     }
-    if (!budget_.IsKept()) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          "The ", paths_.size(),
-          " hosts of this run need more than the limit of ",
-          options_.read.max_resident_bytes >> 20,
-          " MiB; open one of its files, or raise --max-memory-mb."));
-    }
+    if (!budget_.IsKept()) return OverLimit();
     return std::move(hosts_);
   }
 
  private:
+  absl::Status OverLimit() const {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "This run's ", paths_.size(), " hosts need more than the limit of ",
+        options_.read.max_resident_bytes >> 20,
+        " MiB; open one of its files, or raise --max-memory-mb."));
+  }
+
   size_t ThreadCount() const {
     const uint32_t wanted = options_.threads > 0
                                 ? options_.threads
