@@ -9,6 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "converter/datasets/messages.h"
+#include "converter/exports/names.h"
+#include "converter/forensics/roles.h"
 #include "converter/trace/op_name.h"
 
 namespace oom_forensics {
@@ -59,12 +61,13 @@ void KeepLargest(uint32_t limit, std::vector<Life>* lives) {
   });
 }
 
-void AddLife(const SelectedAllocator& allocator, const Life& life,
+void AddLife(const SelectedAllocator& allocator, const Life& life, Role role,
              TrackId track, TrackEventWriter* writer) {
   const Allocation allocation = MakeAllocation(allocator, life.row);
   const std::string& shape =
       allocator.host->trace().ShapeOf(allocator.replay->SiteOf(life.row));
   const std::string& op = allocation.op_name();
+  const std::string role_name = RoleName(role);
   TrackEventArgs args = {
       {"requested_bytes", allocation.requested_bytes()},
       {"allocated_bytes", allocation.allocated_bytes()},
@@ -79,6 +82,9 @@ void AddLife(const SelectedAllocator& allocator, const Life& life,
   };
   if (allocation.step() != kUnknownStep) {
     args.push_back({"step", allocation.step()});
+  }
+  if (!role_name.empty()) {
+    args.push_back({"role", std::string_view(role_name)});
   }
   if (allocation.died_ns() == 0) args.push_back({"live_at_end", true});
   const std::string_view name = LayerPath(op);
@@ -104,6 +110,7 @@ void AddAllocationSlices(const SelectedAllocator& allocator,
   const std::string name = TrackName(lives.size(), all);
   // Slices of a track may not overlap, so each goes to the track that has been
   // free for longest, or to a new one. Of one name, they are shown as one.
+  const RoleClassifier roles(*allocator.replay);
   using FreeSince = std::pair<int64_t, TrackId>;
   std::priority_queue<FreeSince, std::vector<FreeSince>, std::greater<>> tracks;
   for (const Life& life : lives) {
@@ -114,7 +121,7 @@ void AddAllocationSlices(const SelectedAllocator& allocator,
     } else {
       track = writer->AddTrack(parent, name, "From birth to death.");
     }
-    AddLife(allocator, life, track, writer);
+    AddLife(allocator, life, roles.RoleOf(life.row), track, writer);
     tracks.emplace(life.end_ns, track);
   }
 }

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "converter/datasets/messages.h"
 #include "converter/datasets/selection.h"
 #include "converter/exports/gzip/gzip.h"
+#include "converter/exports/names.h"
 #include "converter/exports/pprof/profile_writer.h"
 #include "converter/exports/pprof/scope_stack.h"
 #include "converter/forensics/roles.h"
@@ -49,24 +49,13 @@ Groups GroupLiveSet(const SelectedAllocator& allocator, Position position,
   return groups;
 }
 
-// "activation" of ROLE_ACTIVATION; empty where it is unknown.
-std::string NameOf(Role role) {
-  if (role == ROLE_UNKNOWN) return "";
-  const std::string name = absl::AsciiStrToLower(Role_Name(role));
-  return name.substr(std::string_view("role_").size());
-}
-
-std::string NameOf(Mode mode) {
-  return mode == MODE_UNKNOWN ? "" : absl::AsciiStrToLower(Mode_Name(mode));
-}
-
 void AddGroup(const SelectedAllocator& allocator, Role group_role,
               const Group& group, ProfileWriter* profile) {
   const Allocation example = MakeAllocation(allocator, group.example);
   const std::string& shape =
       allocator.host->trace().ShapeOf(allocator.replay->SiteOf(group.example));
-  const std::string role = NameOf(group_role);
-  const std::string mode = NameOf(example.mode());
+  const std::string role = RoleName(group_role);
+  const std::string mode = ModeName(example.mode());
   const std::string step = absl::StrCat(example.step());
   const auto bytes = [&group](uint64_t each) {
     return std::llround(group.count * static_cast<double>(each));
