@@ -77,7 +77,10 @@ Collector::Collector(const Settings& settings)
       recorder_(settings),
       flight_recorder_({&recorder_, [this] { return AllocatorStates(); },
                         [this] { return Facts(); },
-                        [this] { return CurrentSettings(); }}),
+                        [this] { return CurrentSettings(); },
+                        [this](int64_t start_ns) {
+                          return device_memory_.WritePlanes(start_ns);
+                        }}),
       device_memory_(settings.device_memory) {
   hooks_.hooks = "switched off by OOM_FORENSICS=0";
   hooks_.attribution = hooks_.hooks;

@@ -98,10 +98,12 @@ std::string FlightRecorder::Write(const std::string& origin, uint64_t sequence,
   bool written = false;
   if (folder.has_value()) {
     // The trace last: it is by the trace that a run is found.
-    written = folder->Write(host + ".oom_report.json", report, error) &&
-              folder->Write(host + ".xplane.pb",
-                            WriteTrace(session, allocators, *recording, sites),
-                            error);
+    written =
+        folder->Write(host + ".oom_report.json", report, error) &&
+        folder->Write(host + ".xplane.pb",
+                      WriteTrace(session, allocators, *recording, sites) +
+                          sources_.device_planes(recording->baseline.time_ns),
+                      error);
     if (!written) folder->RemoveIfEmpty();
   }
   std::lock_guard<std::mutex> lock(strings_mutex_);

@@ -34,6 +34,11 @@ class FlightRecorder {
     // The facts of the process; the flight recorder fills in the origin.
     std::function<SessionFacts()> session;
     std::function<Settings()> settings;
+    // The planes of the CUDA devices since a time (nanoseconds since the
+    // epoch), as an XSpace to append; empty without a device.
+    std::function<std::string(int64_t start_ns)> device_planes = [](int64_t) {
+      return std::string();
+    };
   };
 
   explicit FlightRecorder(Sources sources) : sources_(std::move(sources)) {}
