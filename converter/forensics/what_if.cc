@@ -60,8 +60,9 @@ class Trial {
     if (!outcome_.failed_before) {
       outcome_.placed = model_->Allocate(RequestedBytes(failure_)).has_value();
     }
-    for (const uint64_t bytes : scenario_.then_bytes) {
-      outcome_.placed = outcome_.placed && model_->Allocate(bytes).has_value();
+    for (const Row row : scenario_.then_like) {
+      outcome_.placed =
+          outcome_.placed && model_->Allocate(RequestedBytes(row)).has_value();
     }
     outcome_.in_use_bytes = model_->in_use_bytes();
     outcome_.free_bytes = model_->free_bytes();
@@ -240,8 +241,12 @@ Scenario Together(const Scenario& first, const Scenario& second) {
   }
   if (second.limit_bytes.has_value()) both.limit_bytes = second.limit_bytes;
   both.one_region = first.one_region || second.one_region;
-  both.then_bytes.insert(both.then_bytes.end(), second.then_bytes.begin(),
-                         second.then_bytes.end());
+  for (const Row row : second.then_like) {
+    if (std::find(first.then_like.begin(), first.then_like.end(), row) ==
+        first.then_like.end()) {
+      both.then_like.push_back(row);
+    }
+  }
   return both;
 }
 

@@ -32,8 +32,9 @@ struct Scenario {
   std::optional<uint64_t> limit_bytes;
   // One region of the limit's size in place of growth.
   bool one_region = false;
-  // Requests that are known to follow the failed one, and must fit too.
-  std::vector<uint64_t> then_bytes;
+  // Allocations (kAlloc rows, or the failed one) whose like is known to be
+  // asked for after the failed request, and must fit too.
+  std::vector<Row> then_like;
 };
 
 // Both at once.

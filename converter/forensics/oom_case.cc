@@ -1,0 +1,131 @@
+#include "converter/forensics/oom_case.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "converter/text/text.h"
+
+namespace oom_forensics {
+namespace {
+
+// What ops of the trace asked for up to the failure, each op and shape once,
+// weighed by what is live of it.
+class ShapeCollector {
+ public:
+  ShapeCollector(const AllocatorReplay& replay, const RoleClassifier& roles,
+                 const std::vector<Row>& live, Row failure)
+      : replay_(replay), host_(replay.host()) {
+    absl::flat_hash_map<SiteId, uint64_t> live_bytes;
+    for (const Row row : live) {
+      live_bytes[replay.trace().site[row]] += replay.BytesOf(row);
+      const Role role = roles.RoleOf(row);
+      if (role == ROLE_VARIABLE || role == ROLE_OPTIMIZER) {
+        variable_shapes_.insert(replay.SiteOf(row).shape);
+      }
+    }
+    std::vector<bool> seen(host_.sites.size());
+    for (Row row = 0; row <= failure; ++row) {
+      const RowKind kind = replay.trace().kind_of[row];
+      if (kind != RowKind::kAlloc && kind != RowKind::kFailed) continue;
+      const SiteId site = replay.trace().site[row];
+      if (seen[site]) continue;
+      seen[site] = true;
+      const auto bytes = live_bytes.find(site);
+      Add(site, bytes == live_bytes.end() ? 0 : bytes->second);
+    }
+  }
+
+  const std::vector<ShapeUse>& uses() const { return uses_; }
+
+ private:
+  void Add(SiteId id, uint64_t bytes) {
+    const AllocationSite& site = host_.sites.Get(id);
+    ShapeUse use;
+    use.op = host_.OpOf(site);
+    use.bytes = bytes;
+    use.is_variable = variable_shapes_.count(site.shape) != 0;
+    use.is_graph_node = ModeOf(host_, site) == GRAPH;
+    if (!ParseShape(host_.ShapeOf(site), &use.dims) || use.dims.empty()) return;
+    // Shapes, indices and counters: vectors of integers, not data.
+    const std::string dtype = DtypeName(site.dtype);
+    if (use.dims.size() == 1 && StartsWith(dtype, "int")) return;
+    const auto [known, inserted] =
+        index_.try_emplace({site.op, site.shape}, uses_.size());
+    if (inserted) {
+      uses_.push_back(std::move(use));
+    } else {
+      uses_[known->second].bytes += bytes;
+    }
+  }
+
+  const AllocatorReplay& replay_;
+  const HostTrace& host_;
+  std::set<StringId> variable_shapes_;
+  absl::flat_hash_map<std::pair<StringId, StringId>, size_t> index_;
+  std::vector<ShapeUse> uses_;
+};
+
+}  // namespace
+
+OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
+                 Row failure)
+    : replay_(replay),
+      roles_(roles),
+      failure_(failure),
+      usage_(replay.usage().At(failure)),
+      layout_(LayoutAt(replay, failure)),
+      live_(replay.LiveAt(failure)),
+      limit_bytes_(LimitAt(replay, failure)),
+      steps_(replay, failure),
+      leaks_(FindLeaks(replay, steps_, failure)),
+      what_if_(replay, failure) {
+  if (limit_bytes_ > usage_.reserved_bytes) {
+    growable_bytes_ = (limit_bytes_ - usage_.reserved_bytes) /
+                      kMinAllocationBytes * kMinAllocationBytes;
+  }
+  for (const RegionLayout& region : layout_) {
+    uint64_t region_free_bytes = 0;
+    for (const Block& block : region.blocks) {
+      if (!block.free()) continue;
+      ++free_chunk_count_;
+      region_free_bytes += block.size_bytes;
+      largest_free_bytes_ = std::max(largest_free_bytes_, block.size_bytes);
+    }
+    free_bytes_ += region_free_bytes;
+    most_free_region_bytes_ =
+        std::max(most_free_region_bytes_, region_free_bytes);
+  }
+  batch_ = BatchDimension::Find(
+      ShapeCollector(replay, roles, live_, failure).uses());
+}
+
+uint64_t OomCase::short_by_bytes() const {
+  const uint64_t best = std::max(largest_free_bytes_, growable_bytes_);
+  return rounded_bytes() > best ? rounded_bytes() - best : 0;
+}
+
+uint64_t OomCase::device_free_bytes() const {
+  if (!OnGpu() || host().devices.size() != 1) return 0;
+  uint64_t free_bytes = 0;
+  for (const DeviceEvent& event : host().devices.front().events) {
+    if (event.time_ps > replay_.trace().time_ps[failure_]) break;
+    if (event.kind == DeviceEventKind::kSample) free_bytes = event.free_bytes;
+  }
+  return free_bytes;
+}
+
+bool OomCase::IsOfThisStep(Row alloc) const {
+  if (!host().steps.empty()) {
+    const int64_t now = host().StepAt(replay_.trace().time_ps[failure_]);
+    if (now != kUnknownStep) return host().StepAt(replay_.BornPs(alloc)) == now;
+  }
+  const int64_t step_id = replay_.trace().ContextOf(failure_).step_id;
+  return step_id != 0 && replay_.trace().ContextOf(alloc).step_id == step_id;
+}
+
+bool OomCase::OnGpu() const { return StartsWith(replay_.trace().name, "GPU"); }
+
+}  // namespace oom_forensics

@@ -1,0 +1,91 @@
+// Everything that is looked at to judge one OOM, computed once: the state that
+// the request met, the steps and leaks before it, and a model to try remedies.
+#ifndef OOM_FORENSICS_CONVERTER_FORENSICS_OOM_CASE_H_
+#define OOM_FORENSICS_CONVERTER_FORENSICS_OOM_CASE_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "converter/forensics/batch_dimension.h"
+#include "converter/forensics/layout.h"
+#include "converter/forensics/leak_finder.h"
+#include "converter/forensics/roles.h"
+#include "converter/forensics/step_index.h"
+#include "converter/forensics/what_if.h"
+#include "converter/replay/allocator_replay.h"
+
+namespace oom_forensics {
+
+class OomCase {
+ public:
+  // `failure` is the kFailed row of an OOM. Both references must outlive it.
+  OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
+          Row failure);
+  OomCase(const OomCase&) = delete;
+  OomCase& operator=(const OomCase&) = delete;
+
+  const AllocatorReplay& replay() const { return replay_; }
+  const HostTrace& host() const { return replay_.host(); }
+  const RoleClassifier& roles() const { return roles_; }
+  Row failure() const { return failure_; }
+  const AllocationSite& site() const { return replay_.SiteOf(failure_); }
+  uint64_t requested_bytes() const { return site().requested_bytes; }
+  // As the allocator rounds it.
+  uint64_t rounded_bytes() const { return RoundedBytes(requested_bytes()); }
+
+  const Usage& usage() const { return usage_; }
+  const Layout& layout() const { return layout_; }
+  // kAlloc rows by address.
+  const std::vector<Row>& live() const { return live_; }
+  uint64_t limit_bytes() const { return limit_bytes_; }  // 0: unknown.
+  // What the limit leaves for new regions.
+  uint64_t growable_bytes() const { return growable_bytes_; }
+  uint64_t free_bytes() const { return free_bytes_; }
+  uint64_t largest_free_bytes() const { return largest_free_bytes_; }
+  // The free bytes of the region that has most of them.
+  uint64_t most_free_region_bytes() const { return most_free_region_bytes_; }
+  uint64_t free_chunk_count() const { return free_chunk_count_; }
+  // Free and growable together.
+  uint64_t available_bytes() const { return free_bytes_ + growable_bytes_; }
+  // What the best place was short by: the largest hole, or a new region.
+  uint64_t short_by_bytes() const;
+
+  // Steps that had ended by then.
+  const StepIndex& steps() const { return steps_; }
+  // Sites that grew, and survivors; the largest first.
+  const std::vector<FoundLeak>& leaks() const { return leaks_; }
+  // The batch size; nothing where the shapes do not show it.
+  const std::optional<BatchDimension>& batch() const { return batch_; }
+  const WhatIf& what_if() const { return what_if_; }
+
+  // Free memory of the host's only GPU in its last sample before the failure;
+  // 0: unknown.
+  uint64_t device_free_bytes() const;
+  // Whether the allocation was made in the step, or call, of the failure.
+  bool IsOfThisStep(Row alloc) const;
+  // The allocator belongs to a GPU.
+  bool OnGpu() const;
+
+ private:
+  const AllocatorReplay& replay_;
+  const RoleClassifier& roles_;
+  const Row failure_;
+  const Usage usage_;
+  const Layout layout_;
+  const std::vector<Row> live_;
+  uint64_t limit_bytes_ = 0;
+  uint64_t growable_bytes_ = 0;
+  uint64_t free_bytes_ = 0;
+  uint64_t largest_free_bytes_ = 0;
+  uint64_t most_free_region_bytes_ = 0;
+  uint64_t free_chunk_count_ = 0;
+  const StepIndex steps_;
+  const std::vector<FoundLeak> leaks_;
+  std::optional<BatchDimension> batch_;
+  const WhatIf what_if_;
+};
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CONVERTER_FORENSICS_OOM_CASE_H_

@@ -1,0 +1,128 @@
+#include "converter/forensics/remedies.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "converter/forensics/remedy_candidate.h"
+#include "converter/text/bytes.h"
+
+namespace oom_forensics {
+namespace {
+
+using Finder = std::optional<RemedyCandidate> (*)(const OomCase&);
+
+// What costs the user least first.
+constexpr Finder kFinders[] = {
+    ReleaseLeak,     Float32,         ReleasePins,
+    SmallerBatch,    MixedPrecision,  CheckpointGradients,
+    MemoryGrowthOff, CudaMallocAsync, LargerLimit,
+    ShardVariables,
+};
+
+std::string Proof(const OomCase& oom, const Scenario& scenario,
+                  const Outcome& outcome) {
+  std::string proof = absl::StrCat(
+      "Replayed the last ", FormatCount(outcome.requests),
+      " requests through a model of TensorFlow's allocator with this change: ");
+  const std::string rest =
+      scenario.then_like.empty()
+          ? ""
+          : " and the gradients that the rest of the step needs at once";
+  if (outcome.placed) {
+    absl::StrAppend(&proof, "the request", rest, " found a place; then ",
+                    FormatBytes(outcome.largest_free_bytes),
+                    " in one piece were still free.");
+  } else if (outcome.failed_before) {
+    absl::StrAppend(&proof, "an earlier request found no place.");
+  } else {
+    absl::StrAppend(&proof, "the request", rest,
+                    " found no place; the largest gap was ",
+                    FormatBytes(outcome.largest_free_bytes), " of ",
+                    FormatBytes(outcome.free_bytes), " free.");
+  }
+  if (scenario.limit_bytes.has_value()) {
+    absl::StrAppend(&proof, " Limit: ", FormatBytes(*scenario.limit_bytes),
+                    ", before: ", FormatBytes(oom.limit_bytes()), ".");
+  }
+  return proof;
+}
+
+void TryAlone(const OomCase& oom, RemedyCandidate& candidate) {
+  Remedy& remedy = candidate.remedy;
+  if (!candidate.scenario.has_value()) return;
+  if (remedy.bytes() == 0) {
+    remedy.set_bytes(FreedBytes(oom, *candidate.scenario));
+  }
+  if (!oom.what_if().IsFaithful()) {
+    remedy.set_sufficiency(SUFFICIENCY_UNKNOWN);
+    remedy.set_proof(
+        "Not tried: the model of TensorFlow's allocator does not reproduce "
+        "this failure from the trace.");
+    return;
+  }
+  const Outcome outcome = oom.what_if().Try(*candidate.scenario);
+  remedy.set_sufficiency(outcome.placed ? ENOUGH_ALONE : NOT_ENOUGH);
+  remedy.set_proof(Proof(oom, *candidate.scenario, outcome));
+}
+
+// Marks the pairs of remedies of which neither is enough but both are.
+void TryTogether(const OomCase& oom, std::vector<RemedyCandidate>& candidates) {
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    for (size_t j = i + 1; j < candidates.size(); ++j) {
+      RemedyCandidate& first = candidates[i];
+      RemedyCandidate& second = candidates[j];
+      if (first.remedy.sufficiency() != NOT_ENOUGH ||
+          second.remedy.sufficiency() != NOT_ENOUGH) {
+        continue;
+      }
+      const Scenario both = Together(*first.scenario, *second.scenario);
+      const Outcome outcome = oom.what_if().Try(both);
+      if (!outcome.placed) continue;
+      for (RemedyCandidate* remedy : {&first, &second}) {
+        remedy->remedy.set_sufficiency(ENOUGH_WITH_OTHERS);
+        remedy->remedy.set_proof(
+            absl::StrCat("Together: ", Proof(oom, both, outcome)));
+      }
+      first.remedy.add_with(second.remedy.kind());
+      second.remedy.add_with(first.remedy.kind());
+    }
+  }
+}
+
+int Rank(const Remedy& remedy) {
+  switch (remedy.sufficiency()) {
+    case ENOUGH_ALONE:
+      return 0;
+    case ENOUGH_WITH_OTHERS:
+      return 1;
+    case NOT_ENOUGH:
+      return 3;
+    default:
+      return 2;
+  }
+}
+
+}  // namespace
+
+std::vector<Remedy> FindRemedies(const OomCase& oom) {
+  std::vector<RemedyCandidate> candidates;
+  for (const Finder find : kFinders) {
+    std::optional<RemedyCandidate> candidate = find(oom);
+    if (!candidate.has_value()) continue;
+    TryAlone(oom, *candidate);
+    candidates.push_back(*std::move(candidate));
+  }
+  TryTogether(oom, candidates);
+  std::vector<Remedy> remedies;
+  for (RemedyCandidate& candidate : candidates) {
+    remedies.push_back(std::move(candidate.remedy));
+  }
+  std::stable_sort(
+      remedies.begin(), remedies.end(),
+      [](const Remedy& a, const Remedy& b) { return Rank(a) < Rank(b); });
+  return remedies;
+}
+
+}  // namespace oom_forensics

@@ -1,0 +1,23 @@
+// What to change, with the bytes that it gives back, tried on the real layout.
+//
+// Each remedy has evidence in the trace (or it is not named) and is replayed
+// through a model of TensorFlow's allocator from an earlier moment on. Where
+// the request failed in the forward pass of a training step, the gradients of
+// its two largest activations must find a place, too: a remedy that only moves
+// the failure into the backward pass is none.
+#ifndef OOM_FORENSICS_CONVERTER_FORENSICS_REMEDIES_H_
+#define OOM_FORENSICS_CONVERTER_FORENSICS_REMEDIES_H_
+
+#include <vector>
+
+#include "converter/forensics/oom_case.h"
+#include "proto/datasets.pb.h"
+
+namespace oom_forensics {
+
+// Those that are enough alone first, then those that are enough together.
+std::vector<Remedy> FindRemedies(const OomCase& oom);
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CONVERTER_FORENSICS_REMEDIES_H_

@@ -1,0 +1,52 @@
+// A remedy before it is known whether it is enough.
+#ifndef OOM_FORENSICS_CONVERTER_FORENSICS_REMEDY_CANDIDATE_H_
+#define OOM_FORENSICS_CONVERTER_FORENSICS_REMEDY_CANDIDATE_H_
+
+#include <optional>
+#include <string>
+
+#include "converter/forensics/oom_case.h"
+#include "proto/datasets.pb.h"
+
+namespace oom_forensics {
+
+struct RemedyCandidate {
+  // kind, title, detail and code; the rest is set when it is tried.
+  Remedy remedy;
+  // What it changes; unset: it cannot be tried in the model, and the remedy's
+  // sufficiency and proof are set already.
+  std::optional<Scenario> scenario;
+};
+
+// Each is nothing where the trace has no evidence for it.
+//
+// What lies in memory:
+std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom);
+std::optional<RemedyCandidate> ReleasePins(const OomCase& oom);
+std::optional<RemedyCandidate> CheckpointGradients(const OomCase& oom);
+std::optional<RemedyCandidate> ShardVariables(const OomCase& oom);
+// How large it is:
+std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom);
+std::optional<RemedyCandidate> Float32(const OomCase& oom);
+std::optional<RemedyCandidate> MixedPrecision(const OomCase& oom);
+// How the allocator is set:
+std::optional<RemedyCandidate> LargerLimit(const OomCase& oom);
+std::optional<RemedyCandidate> MemoryGrowthOff(const OomCase& oom);
+std::optional<RemedyCandidate> CudaMallocAsync(const OomCase& oom);
+
+// The scenario, and what the rest of the step is known to need.
+Scenario WithRestOfStep(const OomCase& oom, Scenario scenario);
+
+// Bytes that the scenario gives back of what was live at the failure.
+uint64_t FreedBytes(const OomCase& oom, const Scenario& scenario);
+
+// "encoder/dense/Relu [256,2048] float32"
+std::string DescribeSite(const HostTrace& host, const AllocationSite& site);
+
+// Part of the memory in use below which a remedy is not worth its trouble.
+inline constexpr double kMinRemedyShare = 0.05;
+bool IsWorthIt(const OomCase& oom, uint64_t bytes);
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CONVERTER_FORENSICS_REMEDY_CANDIDATE_H_

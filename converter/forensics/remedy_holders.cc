@@ -1,0 +1,239 @@
+// Remedies that keep less in memory.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "converter/forensics/pins.h"
+#include "converter/forensics/remedy_candidate.h"
+#include "converter/text/bytes.h"
+#include "converter/text/text.h"
+
+namespace oom_forensics {
+namespace {
+
+using RowSet = absl::flat_hash_set<Row>;
+
+Scenario Without(const OomCase& oom, RowSet rows) {
+  Scenario scenario;
+  scenario.is_left_out =
+      [left_out = std::make_shared<const RowSet>(std::move(rows))](Row row) {
+        return left_out->contains(row);
+      };
+  return WithRestOfStep(oom, std::move(scenario));
+}
+
+uint64_t BytesOf(const OomCase& oom, const std::vector<Row>& rows) {
+  uint64_t bytes = 0;
+  for (const Row row : rows) bytes += oom.replay().BytesOf(row);
+  return bytes;
+}
+
+// A program can only let go of what it holds itself: not of variables, nor of
+// what the step that failed is working on.
+bool CanBeReleased(const OomCase& oom, Row row) {
+  const Role role = oom.roles().RoleOf(row);
+  return role != ROLE_VARIABLE && role != ROLE_OPTIMIZER &&
+         !oom.IsOfThisStep(row);
+}
+
+// The layout cut at what cannot be released, so that no window spans it.
+Layout ReleasableStretches(const OomCase& oom) {
+  Layout stretches;
+  for (const RegionLayout& region : oom.layout()) {
+    bool open = false;
+    for (const Block& block : region.blocks) {
+      if (!block.free() &&
+          !CanBeReleased(oom, static_cast<Row>(block.holder))) {
+        open = false;
+        continue;
+      }
+      if (!open) stretches.push_back({block.address, 0, {}});
+      open = true;
+      stretches.back().blocks.push_back(block);
+      stretches.back().size_bytes += block.size_bytes;
+    }
+  }
+  return stretches;
+}
+
+// The site (op, shape and dtype) that holds most of the rows' bytes.
+const AllocationSite& DominantSite(const OomCase& oom,
+                                   const std::vector<Row>& rows) {
+  std::map<SiteId, uint64_t> bytes;
+  for (const Row row : rows) {
+    bytes[oom.replay().trace().site[row]] += oom.replay().BytesOf(row);
+  }
+  const auto largest = std::max_element(
+      bytes.begin(), bytes.end(),
+      [](const auto& a, const auto& b) { return a.second < b.second; });
+  return oom.host().sites.Get(largest->first);
+}
+
+bool IsSameSite(const AllocationSite& a, const AllocationSite& b) {
+  return a.op == b.op && a.shape == b.shape && a.dtype == b.dtype;
+}
+
+bool IsLeaking(const OomCase& oom, const AllocationSite& site) {
+  for (const FoundLeak& leak : oom.leaks()) {
+    if (IsSameSite(oom.replay().SiteOf(leak.rows.front()), site)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom) {
+  if (oom.leaks().empty()) return std::nullopt;
+  RowSet left_out;
+  uint64_t bytes = 0;
+  for (const FoundLeak& leak : oom.leaks()) {
+    // The newest is what the step works on.
+    const size_t keep = leak.kind == FoundLeak::Kind::kGrowth ? 1 : 0;
+    for (size_t i = 0; i + keep < leak.rows.size(); ++i) {
+      left_out.insert(leak.rows[i]);
+      bytes += oom.replay().BytesOf(leak.rows[i]);
+    }
+  }
+  if (!IsWorthIt(oom, bytes) && bytes < oom.short_by_bytes()) {
+    return std::nullopt;
+  }
+  const FoundLeak& largest = oom.leaks().front();
+  const std::string site =
+      DescribeSite(oom.host(), oom.replay().SiteOf(largest.rows.front()));
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("release_leak");
+  candidate.remedy.set_title(
+      absl::StrCat("Stop keeping ", FormatCount(left_out.size()),
+                   " old tensors, most of them ", site, "."));
+  candidate.remedy.set_detail(
+      "Something in the program still refers to them: a list, a closure, a "
+      "callback's logs. Keep plain numbers there, or copies on the host "
+      "(tensor.numpy()), and let the tensors go at the end of each step.");
+  candidate.remedy.set_code(
+      "history.append(float(loss))  # not the tensor; or tensor.numpy()");
+  candidate.scenario = Without(oom, std::move(left_out));
+  return candidate;
+}
+
+std::optional<RemedyCandidate> ReleasePins(const OomCase& oom) {
+  if (oom.available_bytes() < oom.rounded_bytes()) return std::nullopt;
+  const std::optional<ReleaseSet> pins = CheapestRelease(
+      ReleasableStretches(oom), oom.rounded_bytes(), ReleaseCost::kBytes);
+  if (!pins.has_value() || pins->holders.empty()) return std::nullopt;
+  std::vector<Row> rows;
+  for (const int64_t holder : pins->holders) {
+    rows.push_back(static_cast<Row>(holder));
+  }
+  // Whoever lets go of these lets go of all that are like them.
+  const AllocationSite& site = DominantSite(oom, rows);
+  if (IsLeaking(oom, site)) return std::nullopt;  // ReleaseLeak names it.
+  RowSet left_out(rows.begin(), rows.end());
+  std::vector<Row> alike;
+  for (const Row row : oom.live()) {
+    if (IsSameSite(oom.replay().SiteOf(row), site) && CanBeReleased(oom, row)) {
+      alike.push_back(row);
+      left_out.insert(row);
+    }
+  }
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("release_pins");
+  candidate.remedy.set_title(
+      absl::StrCat("Keep the ", FormatCount(alike.size()), " tensors of ",
+                   DescribeSite(oom.host(), site), " (",
+                   FormatBytes(BytesOf(oom, alike)), ") outside this memory."));
+  candidate.remedy.set_detail(absl::StrCat(
+      "They outlive their step and lie between the gaps: letting go of ",
+      FormatCount(rows.size()), " tensors of ", FormatBytes(BytesOf(oom, rows)),
+      " alone opens one gap of ", FormatBytes(pins->hole_bytes),
+      ". Hold them as NumPy arrays on the host, or make them before everything "
+      "else, so that they lie together."));
+  candidate.remedy.set_code("kept.append(tensor.numpy())");
+  candidate.scenario = Without(oom, std::move(left_out));
+  return candidate;
+}
+
+std::optional<RemedyCandidate> CheckpointGradients(const OomCase& oom) {
+  std::vector<Row> activations;
+  for (const Row row : oom.live()) {
+    if (oom.roles().RoleOf(row) == ROLE_ACTIVATION && oom.IsOfThisStep(row)) {
+      activations.push_back(row);
+    }
+  }
+  // The newest is the input of the op that failed.
+  std::sort(activations.begin(), activations.end());
+  if (!activations.empty()) activations.pop_back();
+  if (!IsWorthIt(oom, BytesOf(oom, activations))) return std::nullopt;
+  std::stable_sort(activations.begin(), activations.end(),
+                   [&oom](Row a, Row b) {
+                     return oom.replay().BytesOf(a) > oom.replay().BytesOf(b);
+                   });
+  // Recomputing needs room for the largest of them again.
+  const auto dropping = [&](size_t count) {
+    Scenario scenario = Without(
+        oom, RowSet(activations.begin(),
+                    activations.begin() + static_cast<std::ptrdiff_t>(count)));
+    scenario.then_like.push_back(activations.front());
+    return scenario;
+  };
+  size_t count = 1;
+  while (count < activations.size() &&
+         !oom.what_if().Try(dropping(count)).placed) {
+    count = std::min(activations.size(), count * 2);
+  }
+  activations.resize(count);
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("gradient_checkpointing");
+  candidate.remedy.set_title(
+      absl::StrCat("Recompute ", FormatCount(count),
+                   count == 1 ? " activation" : " activations",
+                   " in the backward pass in place of keeping ",
+                   count == 1 ? "it." : "them."));
+  candidate.remedy.set_detail(absl::StrCat(
+      "The largest outputs of layers are held until their gradients are "
+      "computed, ",
+      FormatBytes(BytesOf(oom, activations)), " in these; first ",
+      DescribeSite(oom.host(), oom.replay().SiteOf(activations.front())),
+      ". It costs a second forward pass through those layers."));
+  candidate.remedy.set_code("layer.call = tf.recompute_grad(layer.call)");
+  candidate.scenario = dropping(count);
+  return candidate;
+}
+
+std::optional<RemedyCandidate> ShardVariables(const OomCase& oom) {
+  size_t devices = 0;
+  for (const AllocatorTrace& allocator : oom.host().allocators) {
+    if (StartsWith(allocator.name, "GPU")) ++devices;
+  }
+  if (devices < 2 || !oom.OnGpu()) return std::nullopt;
+  std::vector<Row> variables;
+  for (const Row row : oom.live()) {
+    const Role role = oom.roles().RoleOf(row);
+    if (role == ROLE_VARIABLE || role == ROLE_OPTIMIZER)
+      variables.push_back(row);
+  }
+  const uint64_t bytes = BytesOf(oom, variables);
+  if (!IsWorthIt(oom, bytes)) return std::nullopt;
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("shard_variables");
+  candidate.remedy.set_title(absl::StrCat(
+      "Spread the largest variables over the ", devices, " GPUs."));
+  candidate.remedy.set_detail(
+      absl::StrCat("Variables and the optimizer's slots for them hold ",
+                   FormatBytes(bytes), " on this device."));
+  candidate.remedy.set_code("keras.distribution.ModelParallel(...)");
+  const RowSet held(variables.begin(), variables.end());
+  Scenario scenario;
+  scenario.resized = [held = std::make_shared<const RowSet>(held), devices](
+                         Row row, uint64_t size) {
+    return held->contains(row) ? (size + devices - 1) / devices : size;
+  };
+  candidate.scenario = WithRestOfStep(oom, std::move(scenario));
+  return candidate;
+}
+
+}  // namespace oom_forensics

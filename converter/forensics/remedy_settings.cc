@@ -1,0 +1,122 @@
+// Remedies that change how TensorFlow gets its memory.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "converter/forensics/remedy_candidate.h"
+#include "converter/text/bytes.h"
+#include "converter/text/text.h"
+
+namespace oom_forensics {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+// A limit is raised in steps of so much.
+constexpr uint64_t kLimitStepBytes = 16 * kMiB;
+constexpr int kLimitTries = 8;
+constexpr char kCpuLimit[] = "TF_CPU_BFC_MEM_LIMIT_IN_MB";
+
+bool IsLimitedBySetting(const OomCase& oom) {
+  for (const std::string& setting : oom.host().facts.environment) {
+    if (StartsWith(setting, kCpuLimit)) return true;
+  }
+  return false;
+}
+
+Scenario WithLimit(const OomCase& oom, uint64_t limit_bytes) {
+  Scenario scenario;
+  scenario.limit_bytes = limit_bytes;
+  return WithRestOfStep(oom, std::move(scenario));
+}
+
+uint64_t RoundUpToStep(uint64_t bytes) {
+  return (bytes + kLimitStepBytes - 1) / kLimitStepBytes * kLimitStepBytes;
+}
+
+}  // namespace
+
+std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
+  const bool by_setting = IsLimitedBySetting(oom);
+  const uint64_t device_free_bytes = oom.device_free_bytes();
+  if (oom.limit_bytes() == 0 || oom.short_by_bytes() == 0 ||
+      (!by_setting && device_free_bytes < oom.rounded_bytes())) {
+    return std::nullopt;
+  }
+  uint64_t extra_bytes =
+      oom.rounded_bytes() - std::min(oom.growable_bytes(), oom.rounded_bytes());
+  uint64_t limit_bytes = RoundUpToStep(oom.limit_bytes() + extra_bytes);
+  for (int i = 0; i < kLimitTries &&
+                  !oom.what_if().Try(WithLimit(oom, limit_bytes)).placed;
+       ++i) {
+    extra_bytes += extra_bytes / 2;
+    limit_bytes = RoundUpToStep(oom.limit_bytes() + extra_bytes);
+  }
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("larger_limit");
+  candidate.remedy.set_title(
+      absl::StrCat("Let TensorFlow use ", FormatBytes(limit_bytes),
+                   " in place of ", FormatBytes(oom.limit_bytes()), "."));
+  candidate.remedy.set_detail(
+      by_setting
+          ? absl::StrCat("The limit is set by ", kCpuLimit,
+                         "; how much memory the machine has is not in the "
+                         "trace.")
+          : absl::StrCat("The device still had ",
+                         FormatBytes(device_free_bytes), " free."));
+  candidate.remedy.set_code(
+      by_setting
+          ? absl::StrCat(kCpuLimit, "=", limit_bytes / kMiB)
+          : absl::StrCat("tf.config.LogicalDeviceConfiguration(memory_limit=",
+                         limit_bytes / kMiB, ")"));
+  candidate.remedy.set_bytes(limit_bytes - oom.limit_bytes());
+  candidate.scenario = WithLimit(oom, limit_bytes);
+  return candidate;
+}
+
+std::optional<RemedyCandidate> MemoryGrowthOff(const OomCase& oom) {
+  if (!oom.OnGpu() || oom.layout().size() < 2 ||
+      oom.available_bytes() < oom.rounded_bytes()) {
+    return std::nullopt;
+  }
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("memory_growth_off");
+  candidate.remedy.set_title(
+      "Let TensorFlow take the GPU's memory at once, not piece by piece.");
+  candidate.remedy.set_detail(absl::StrCat(
+      "Memory growth is on: the pool consists of ", oom.layout().size(),
+      " pieces, and no tensor can reach from one into the next."));
+  candidate.remedy.set_code(
+      "tf.config.experimental.set_memory_growth(gpu, False)");
+  candidate.remedy.set_bytes(
+      oom.available_bytes() -
+      std::max(oom.largest_free_bytes(), oom.growable_bytes()));
+  Scenario scenario;
+  scenario.one_region = true;
+  candidate.scenario = WithRestOfStep(oom, std::move(scenario));
+  return candidate;
+}
+
+std::optional<RemedyCandidate> CudaMallocAsync(const OomCase& oom) {
+  if (!oom.OnGpu() || oom.available_bytes() < oom.rounded_bytes()) {
+    return std::nullopt;
+  }
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("cuda_malloc_async");
+  candidate.remedy.set_title(
+      "Use CUDA's own pool, which fills gaps of memory.");
+  candidate.remedy.set_detail(
+      "It puts one tensor together from several pieces of physical memory, so "
+      "gaps do not add up to waste.");
+  candidate.remedy.set_code("TF_GPU_ALLOCATOR=cuda_malloc_async");
+  candidate.remedy.set_bytes(oom.free_bytes() - oom.largest_free_bytes());
+  candidate.remedy.set_sufficiency(ENOUGH_ALONE);
+  candidate.remedy.set_proof(absl::StrCat(
+      FormatBytes(oom.available_bytes()), " were left in all, ",
+      FormatBytes(oom.rounded_bytes()),
+      " were asked for. Only the sum was checked: that pool is not modelled."));
+  return candidate;
+}
+
+}  // namespace oom_forensics

@@ -1,0 +1,199 @@
+// Remedies that make tensors smaller.
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "converter/forensics/remedy_candidate.h"
+#include "converter/text/bytes.h"
+#include "converter/trace/op_name.h"
+
+namespace oom_forensics {
+namespace {
+
+// Sizes of a batch that hardware likes are multiples of it.
+constexpr int64_t kBatchMultiple = 8;
+
+// One flag per site, made once and shared by the copies of a scenario.
+using SiteFlags = std::shared_ptr<std::vector<bool>>;
+
+bool Has(const SiteFlags& flags, const OomCase& oom, Row row) {
+  return (*flags)[oom.replay().trace().site[row]];
+}
+
+SiteFlags SitesWithBatch(const OomCase& oom) {
+  const HostTrace& host = oom.host();
+  auto flags = std::make_shared<std::vector<bool>>(host.sites.size());
+  for (SiteId id = 0; id < host.sites.size(); ++id) {
+    const AllocationSite& site = host.sites.Get(id);
+    std::vector<int64_t> dims;
+    if (!ParseShape(host.ShapeOf(site), &dims)) continue;
+    (*flags)[id] = oom.batch()->PositionIn(host.OpOf(site), dims).has_value();
+  }
+  return flags;
+}
+
+Scenario WithBatch(const OomCase& oom, const SiteFlags& scales, int64_t size) {
+  Scenario scenario;
+  const auto full = static_cast<uint64_t>(oom.batch()->size());
+  scenario.resized = [&oom, scales, full, size](Row row, uint64_t bytes) {
+    if (!Has(scales, oom, row)) return bytes;
+    const uint64_t per_example = bytes / full;
+    return std::max<uint64_t>(
+        1, per_example * static_cast<uint64_t>(size) +
+               bytes % full * static_cast<uint64_t>(size) / full);
+  };
+  return WithRestOfStep(oom, std::move(scenario));
+}
+
+// The largest batch below the present one that fits; 0: not even 1 does.
+int64_t LargestBatch(const OomCase& oom, const SiteFlags& scales) {
+  int64_t fits = 0;
+  int64_t too_large = oom.batch()->size();
+  while (too_large - fits > 1) {
+    const int64_t middle = fits + (too_large - fits) / 2;
+    const bool placed =
+        oom.what_if().Try(WithBatch(oom, scales, middle)).placed;
+    (placed ? fits : too_large) = middle;
+  }
+  return fits;
+}
+
+// Scales the sites by the rule's ratio.
+Scenario Halved(const OomCase& oom, const SiteFlags& halved) {
+  Scenario scenario;
+  scenario.resized = [&oom, halved](Row row, uint64_t bytes) {
+    return Has(halved, oom, row) ? (bytes + 1) / 2 : bytes;
+  };
+  return WithRestOfStep(oom, std::move(scenario));
+}
+
+uint64_t LiveBytes(const OomCase& oom, const SiteFlags& flags) {
+  uint64_t bytes = 0;
+  for (const Row row : oom.live()) {
+    if (Has(flags, oom, row)) bytes += oom.replay().BytesOf(row);
+  }
+  return bytes;
+}
+
+// Sites of float64, and the optimizer's slots for them: those are recorded as
+// constants, without a dtype, but have the bytes of their variable.
+SiteFlags Float64Sites(const OomCase& oom) {
+  const HostTrace& host = oom.host();
+  auto flags = std::make_shared<std::vector<bool>>(host.sites.size());
+  std::set<uint64_t> variable_bytes;
+  for (const Row row : oom.live()) {
+    const AllocationSite& site = oom.replay().SiteOf(row);
+    if (DtypeName(site.dtype) == "float64" &&
+        oom.roles().RoleOf(row) == ROLE_VARIABLE) {
+      variable_bytes.insert(site.requested_bytes);
+    }
+  }
+  for (SiteId id = 0; id < host.sites.size(); ++id) {
+    (*flags)[id] = DtypeName(host.sites.Get(id).dtype) == "float64";
+  }
+  for (const Row row : oom.live()) {
+    const AllocationSite& site = oom.replay().SiteOf(row);
+    if (site.dtype == 0 && oom.roles().RoleOf(row) == ROLE_OPTIMIZER &&
+        variable_bytes.count(site.requested_bytes) != 0) {
+      (*flags)[oom.replay().trace().site[row]] = true;
+    }
+  }
+  return flags;
+}
+
+// float32 activations of layers, and the gradients that go through them.
+SiteFlags HalvableSites(const OomCase& oom) {
+  const HostTrace& host = oom.host();
+  auto flags = std::make_shared<std::vector<bool>>(host.sites.size());
+  std::set<StringId> variable_shapes;
+  for (const Row row : oom.live()) {
+    const Role role = oom.roles().RoleOf(row);
+    if (role == ROLE_VARIABLE || role == ROLE_OPTIMIZER) {
+      variable_shapes.insert(oom.replay().SiteOf(row).shape);
+    }
+  }
+  for (SiteId id = 0; id < host.sites.size(); ++id) {
+    const AllocationSite& site = host.sites.Get(id);
+    if (DtypeName(site.dtype) != "float32") continue;
+    const Role role = oom.roles().RoleOfFailed(id);
+    (*flags)[id] =
+        role == ROLE_ACTIVATION ||
+        (role == ROLE_GRADIENT && variable_shapes.count(site.shape) == 0);
+  }
+  return flags;
+}
+
+}  // namespace
+
+std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
+  if (!oom.batch().has_value()) return std::nullopt;
+  const SiteFlags scales = SitesWithBatch(oom);
+  const bool request_scales = Has(scales, oom, oom.failure());
+  if (!request_scales && !IsWorthIt(oom, LiveBytes(oom, scales))) {
+    return std::nullopt;
+  }
+  const int64_t full = oom.batch()->size();
+  int64_t size = LargestBatch(oom, scales);
+  if (size > kBatchMultiple) size -= size % kBatchMultiple;
+  const bool fits = size != 0;
+  if (!fits) size = std::max<int64_t>(1, full / 2);
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("smaller_batch");
+  candidate.remedy.set_title(
+      absl::StrCat("Use a batch of ", size, " in place of ", full, "."));
+  candidate.remedy.set_detail(absl::StrCat(
+      oom.batch()->Evidence(), " ", FormatBytes(LiveBytes(oom, scales)),
+      " of what was in use",
+      request_scales ? ", and the refused request itself," : "",
+      " shrink with the batch.",
+      fits ? "" : " Even a batch of 1 would not have been enough by itself."));
+  candidate.remedy.set_code(absl::StrCat("batch_size=", size));
+  candidate.scenario = WithBatch(oom, scales, size);
+  return candidate;
+}
+
+std::optional<RemedyCandidate> Float32(const OomCase& oom) {
+  const SiteFlags float64 = Float64Sites(oom);
+  const uint64_t bytes = LiveBytes(oom, float64);
+  if (!IsWorthIt(oom, bytes)) return std::nullopt;
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("float32");
+  candidate.remedy.set_title("Compute in float32 in place of float64.");
+  candidate.remedy.set_detail(absl::StrCat(
+      FormatBytes(bytes), " of the ", FormatBytes(oom.usage().in_use_bytes),
+      " in use are float64, which takes twice the memory. Models rarely need "
+      "it: it often comes from NumPy inputs, which are float64 unless told "
+      "otherwise."));
+  candidate.remedy.set_code(
+      "tf.keras.backend.set_floatx(\"float32\")  # and "
+      "inputs.astype(\"float32\")");
+  candidate.scenario = Halved(oom, float64);
+  return candidate;
+}
+
+std::optional<RemedyCandidate> MixedPrecision(const OomCase& oom) {
+  const SiteFlags halved = HalvableSites(oom);
+  const uint64_t bytes = LiveBytes(oom, halved);
+  const bool request_halves = Has(halved, oom, oom.failure());
+  if (!IsWorthIt(oom, bytes + (request_halves ? oom.rounded_bytes() : 0))) {
+    return std::nullopt;
+  }
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("mixed_precision");
+  candidate.remedy.set_title("Train in mixed precision.");
+  candidate.remedy.set_detail(absl::StrCat(
+      "Layers then compute in 16 bits while the weights stay as they are: ",
+      FormatBytes(bytes), " of outputs of layers and their gradients",
+      request_halves ? ", and the refused request," : "", " are halved."));
+  candidate.remedy.set_code(
+      absl::StrCat("tf.keras.mixed_precision.set_global_policy(\"",
+                   oom.OnGpu() ? "mixed_float16" : "mixed_bfloat16", "\")"));
+  candidate.scenario = Halved(oom, halved);
+  return candidate;
+}
+
+}  // namespace oom_forensics
