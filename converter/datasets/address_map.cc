@@ -47,7 +47,7 @@ void FillAddressMap(const SelectedAllocator& allocator, Position position,
   const AllocatorReplay& replay = *allocator.replay;
   const AllocatorTrace& trace = replay.trace();
   const ChunkMap map = replay.MapAt(position);
-  const RowPredicate keeps(replay, query.filter(), BirthRule::kFiltered);
+  const RowPredicate keeps(allocator, query.filter(), BirthRule::kFiltered);
   message->set_host(allocator.host->trace().host);
   message->set_allocator(trace.name);
   message->set_time_ns(allocator.host->trace().ToNs(replay.TimePsOf(position)));

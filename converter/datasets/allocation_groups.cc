@@ -43,12 +43,13 @@ void AllocationGroups::AddToTree(std::string_view scope,
   }
 }
 
-void AllocationGroups::Add(const AllocatorReplay& replay, Row alloc,
+void AllocationGroups::Add(const SelectedAllocator& allocator, Row alloc,
                            Position position) {
   if (group_by_ == GROUP_NONE) return;
+  const AllocatorReplay& replay = *allocator.replay;
   const AllocationSite& site = replay.SiteOf(alloc);
   if (group_by_ != GROUP_SCOPE) {
-    root_.Child(GroupKey(replay, alloc, position, group_by_))->Count(site);
+    root_.Child(GroupKey(allocator, alloc, position, group_by_))->Count(site);
     return;
   }
   std::string key = SiteGroupKey(replay.host(), site, GROUP_SCOPE);

@@ -112,7 +112,7 @@ absl::StatusOr<DatasetMessage> AnswerAllocations(const DatasetInput& input) {
   for (const SelectedAllocator& allocator : *selected) {
     const AllocatorReplay& replay = *allocator.replay;
     const RowPredicate keeps(
-        replay, query.filter(),
+        allocator, query.filter(),
         query.range() ? BirthRule::kIgnored : BirthRule::kFiltered);
     std::vector<Row> rows;
     Position position = 0;
@@ -139,7 +139,7 @@ absl::StatusOr<DatasetMessage> AnswerAllocations(const DatasetInput& input) {
                                         site.allocated_bytes);
       answer->set_total_requested_bytes(answer->total_requested_bytes() +
                                         site.requested_bytes);
-      groups.Add(replay, row, position);
+      groups.Add(allocator, row, position);
       items.push_back({&allocator, row});
     }
   }

@@ -36,10 +36,30 @@ std::string AgeKey(int64_t age_ps) {
   return "less than 1 ms";
 }
 
+std::string RoleName(Role role) {
+  switch (role) {
+    case ROLE_VARIABLE:
+      return "variable";
+    case ROLE_OPTIMIZER:
+      return "optimizer";
+    case ROLE_GRADIENT:
+      return "gradient";
+    case ROLE_ACTIVATION:
+      return "activation";
+    case ROLE_INPUT:
+      return "input";
+    case ROLE_WORKSPACE:
+      return "workspace";
+    default:
+      return "unknown";
+  }
+}
+
 }  // namespace
 
 bool IsGroupOfSite(GroupBy group_by) {
-  return group_by != GROUP_STEP && group_by != GROUP_AGE;
+  return group_by != GROUP_STEP && group_by != GROUP_AGE &&
+         group_by != GROUP_ROLE;
 }
 
 std::string SiteGroupKey(const HostTrace& host, const AllocationSite& site,
@@ -61,12 +81,12 @@ std::string SiteGroupKey(const HostTrace& host, const AllocationSite& site,
                           " ", Or(DtypeName(site.dtype), kNoDtype), " ",
                           site.allocated_bytes, " B");
     case GROUP_MODE:
-      switch (site.mode) {
-        case SiteMode::kEager:
+      switch (ModeOf(host, site)) {
+        case EAGER:
           return "eager";
-        case SiteMode::kGraph:
+        case GRAPH:
           return "graph";
-        case SiteMode::kUnknown:
+        default:
           return "unknown";
       }
       return "unknown";
@@ -75,8 +95,12 @@ std::string SiteGroupKey(const HostTrace& host, const AllocationSite& site,
   }
 }
 
-std::string GroupKey(const AllocatorReplay& replay, Row alloc,
+std::string GroupKey(const SelectedAllocator& allocator, Row alloc,
                      Position position, GroupBy group_by) {
+  const AllocatorReplay& replay = *allocator.replay;
+  if (group_by == GROUP_ROLE) {
+    return RoleName(allocator.host->Roles(replay).RoleOf(alloc));
+  }
   if (group_by == GROUP_STEP) {
     const int64_t step = replay.host().StepAt(replay.BornPs(alloc));
     return step == kUnknownStep ? "(no step)" : absl::StrCat(step);

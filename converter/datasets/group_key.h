@@ -18,7 +18,7 @@ std::string SiteGroupKey(const HostTrace& host, const AllocationSite& site,
                          GroupBy group_by);
 
 // The key of an allocation at a moment (ages are seen from there).
-std::string GroupKey(const AllocatorReplay& replay, Row alloc,
+std::string GroupKey(const SelectedAllocator& allocator, Row alloc,
                      Position position, GroupBy group_by);
 
 }  // namespace oom_forensics

@@ -81,7 +81,7 @@ absl::StatusOr<DatasetMessage> AnswerMemoryTimeline(const DatasetInput& input) {
     series->set_host(allocator.host->trace().host);
     series->set_allocator(replay.trace().name);
     series->set_limit_bytes(replay.trace().limit_bytes);
-    const RowPredicate keeps(replay, query.filter(), BirthRule::kIgnored);
+    const RowPredicate keeps(allocator, query.filter(), BirthRule::kIgnored);
     UsageTimeline filtered;
     if (!keeps.keeps_all()) filtered = UsageTimeline(&replay, keeps);
     const UsageTimeline& usage = keeps.keeps_all() ? replay.usage() : filtered;

@@ -34,18 +34,6 @@ double Share(uint64_t part, uint64_t whole) {
 
 }  // namespace
 
-Mode ModeOf(SiteMode mode) {
-  switch (mode) {
-    case SiteMode::kEager:
-      return EAGER;
-    case SiteMode::kGraph:
-      return GRAPH;
-    case SiteMode::kUnknown:
-      break;
-  }
-  return MODE_UNKNOWN;
-}
-
 Allocation MakeAllocation(const SelectedAllocator& allocator, Row alloc) {
   const AllocatorReplay& replay = *allocator.replay;
   const AllocatorTrace& trace = replay.trace();
@@ -73,7 +61,8 @@ Allocation MakeAllocation(const SelectedAllocator& allocator, Row alloc) {
   if (replay.EndOf(alloc) != kNoRow) message.set_died_ns(host.ToNs(died_ps));
   message.set_lifetime_ns(
       died_ps > born_ps ? static_cast<uint64_t>(died_ps - born_ps) / 1000 : 0);
-  message.set_mode(ModeOf(site.mode));
+  message.set_role(allocator.host->Roles(replay).RoleOf(alloc));
+  message.set_mode(ModeOf(host, site));
   message.set_region_type(host.strings.Get(site.region_type));
   message.set_baseline(alloc < trace.baseline_rows);
   message.set_host(host.host);

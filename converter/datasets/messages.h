@@ -48,8 +48,6 @@ void AddQuality(const DatasetInput& input,
 void AddMarks(const Run& run, const SelectedAllocator& allocator,
               const NsRange& range, size_t limit, TimelineSeries* series);
 
-Mode ModeOf(SiteMode mode);
-
 }  // namespace oom_forensics
 
 #endif  // OOM_FORENSICS_CONVERTER_DATASETS_MESSAGES_H_

@@ -39,7 +39,9 @@ Request MakeRequest(const OomRef& oom) {
   request.set_thread(replay.trace().ContextOf(row).thread);
   request.set_step(host.StepAt(replay.trace().time_ps[row]));
   request.set_waited_ns(oom.failure->waited_ns);
-  request.set_mode(ModeOf(site.mode));
+  request.set_role(
+      oom.allocator.host->Roles(replay).RoleOfFailed(replay.trace().site[row]));
+  request.set_mode(ModeOf(host, site));
   return request;
 }
 
@@ -167,7 +169,7 @@ absl::StatusOr<DatasetMessage> AnswerOomWindow(const DatasetInput& input) {
     if (query.has_oom() && query.oom() != index) continue;
     if (!IsAskedFor(ooms[i], query)) continue;
     // Among the holders; the failure itself is never filtered by its op.
-    const RowPredicate keeps(*ooms[i].allocator.replay, query.filter(),
+    const RowPredicate keeps(ooms[i].allocator, query.filter(),
                              BirthRule::kIgnored);
     FillOom(ooms[i], index, keeps, answer->add_ooms());
     const DumpCheck& check = answer->ooms().rbegin()->dump_check();

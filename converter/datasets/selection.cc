@@ -70,10 +70,14 @@ absl::StatusOr<std::vector<SelectedAllocator>> SelectAllocators(
   return selected;
 }
 
-RowPredicate::RowPredicate(const AllocatorReplay& replay, const Filter& filter,
-                           BirthRule birth_rule)
-    : replay_(replay) {
-  const HostTrace& host = replay.host();
+RowPredicate::RowPredicate(const SelectedAllocator& allocator,
+                           const Filter& filter, BirthRule birth_rule)
+    : replay_(*allocator.replay) {
+  const HostTrace& host = replay_.host();
+  if (filter.role() != ROLE_UNKNOWN) {
+    roles_ = &allocator.host->Roles(replay_);
+    role_ = filter.role();
+  }
   by_address_ = ParseAddress(filter.search(), &address_);
   const bool by_site = filter.min_bytes() > 0 || !filter.scope().empty() ||
                        !filter.dtype().empty() ||
@@ -92,7 +96,8 @@ RowPredicate::RowPredicate(const AllocatorReplay& replay, const Filter& filter,
     from_ps_ = filter.has_from_ns() ? host.ToPs(filter.from_ns()) : kMin;
     to_ps_ = filter.has_to_ns() ? host.ToPs(filter.to_ns()) : kMax;
   }
-  keeps_all_ = !by_site && !by_address_ && !by_step_ && !by_time_;
+  keeps_all_ =
+      !by_site && !by_address_ && !by_step_ && !by_time_ && roles_ == nullptr;
 }
 
 bool RowPredicate::KeepsSite(const Filter& filter, SiteId id) const {
@@ -119,6 +124,7 @@ bool RowPredicate::operator()(Row alloc) const {
        address_ - trace.address[alloc] >= replay_.BytesOf(alloc))) {
     return false;
   }
+  if (roles_ != nullptr && roles_->RoleOf(alloc) != role_) return false;
   if (!by_step_ && !by_time_) return true;
   const int64_t born_ps = replay_.BornPs(alloc);
   if (by_time_ && (born_ps < from_ps_ || born_ps >= to_ps_)) return false;

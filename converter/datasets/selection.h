@@ -2,7 +2,7 @@
 // a moment. All datasets go through it, so every filter works on all of them.
 //
 //   for (const SelectedAllocator& a : *SelectAllocators(run, query.filter())) {
-//     RowPredicate keeps(*a.replay, query.filter(), BirthRule::kFiltered);
+//     RowPredicate keeps(a, query.filter(), BirthRule::kFiltered);
 //     Position p = *ResolveMoment(run, a, query);
 //     for (Row row : a.replay->LiveAt(p)) if (keeps(row)) ...
 //   }
@@ -37,7 +37,7 @@ enum class BirthRule { kIgnored, kFiltered };
 // and, by the rule, the range of its birth.
 class RowPredicate {
  public:
-  RowPredicate(const AllocatorReplay& replay, const Filter& filter,
+  RowPredicate(const SelectedAllocator& allocator, const Filter& filter,
                BirthRule birth_rule);
   // True: every row passes.
   bool keeps_all() const { return keeps_all_; }
@@ -57,6 +57,9 @@ class RowPredicate {
   int64_t to_ps_ = 0;
   bool by_address_ = false;
   uint64_t address_ = 0;
+  // Null: all roles.
+  const RoleClassifier* roles_ = nullptr;
+  Role role_ = ROLE_UNKNOWN;
 };
 
 // The filter's range of time and steps, cut to what the run has: from the first

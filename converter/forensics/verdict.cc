@@ -91,16 +91,17 @@ class Judge {
                          " separate gaps, the largest of them ",
                          FormatBytes(oom_.largest_free_bytes()), ", and ",
                          asked, " need one."));
-    AddPart(
-        "GROWTH_REGIONS", Share(together - one_region, short_by),
-        absl::StrCat(
-            "TensorFlow took its memory from the device in ",
-            oom_.layout().size(),
-            " separate pieces as the need grew, and "
-            "no tensor can reach from one into the next: the one with most "
-            "room has ",
-            FormatBytes(oom_.most_free_region_bytes()), " free, all together ",
-            FormatBytes(oom_.available_bytes()), "."));
+    AddPart("GROWTH_REGIONS", Share(together - one_region, short_by),
+            absl::StrCat(
+                "TensorFlow took its memory from the device in ",
+                oom_.layout().size(),
+                " separate pieces as the need grew, and no tensor can reach "
+                "from one into the next: of the ",
+                FormatBytes(oom_.available_bytes()),
+                " left in all, no piece has more than ",
+                FormatBytes(std::max(oom_.most_free_region_bytes(),
+                                     oom_.growable_bytes())),
+                "."));
   }
 
   void AddLeakPart() {
@@ -128,7 +129,10 @@ class Judge {
   }
 
   void AddTransientPart() {
-    if (short_lived_.served_before < kServedOften) return;
+    // What leaks makes any peak too high in the end.
+    if (short_lived_.served_before < kServedOften || !oom_.leaks().empty()) {
+      return;
+    }
     AddPart("TRANSIENT_PEAK", Share(short_lived_.bytes, oom_.short_by_bytes()),
             absl::StrCat(
                 "It met a short peak: ", FormatBytes(short_lived_.bytes),

@@ -24,6 +24,13 @@ std::shared_ptr<const HoleTimeline> HostAnalysis::Holes(
   return holes;
 }
 
+const RoleClassifier& HostAnalysis::Roles(const AllocatorReplay& replay) const {
+  const absl::MutexLock lock(&mutex_);
+  std::unique_ptr<const RoleClassifier>& roles = roles_[&replay];
+  if (roles == nullptr) roles = std::make_unique<const RoleClassifier>(replay);
+  return *roles;
+}
+
 uint64_t HostAnalysis::ResidentBytes() const {
   uint64_t bytes = 0;
   for (const auto& allocator : allocators_) {

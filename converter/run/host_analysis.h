@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
+#include "converter/forensics/roles.h"
 #include "converter/replay/allocator_replay.h"
 #include "converter/replay/hole_timeline.h"
 #include "converter/trace/host_trace.h"
@@ -29,6 +30,8 @@ class HostAnalysis {
   // asked for; the last one of each allocator is kept.
   std::shared_ptr<const HoleTimeline> Holes(const AllocatorReplay& replay,
                                             uint64_t request_bytes) const;
+  // The roles of one of allocators()' allocations. Made when first asked for.
+  const RoleClassifier& Roles(const AllocatorReplay& replay) const;
   uint64_t ResidentBytes() const;
 
  private:
@@ -38,6 +41,9 @@ class HostAnalysis {
   mutable absl::flat_hash_map<const AllocatorReplay*,
                               std::shared_ptr<const HoleTimeline>>
       holes_ ABSL_GUARDED_BY(mutex_);
+  mutable absl::flat_hash_map<const AllocatorReplay*,
+                              std::unique_ptr<const RoleClassifier>>
+      roles_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace oom_forensics
