@@ -4,10 +4,12 @@
 #include "absl/strings/str_cat.h"
 #include "converter/datasets/allocation_life.h"
 #include "converter/datasets/allocations.h"
+#include "converter/datasets/compare.h"
 #include "converter/datasets/dataset.h"
 #include "converter/datasets/driver_memory.h"
 #include "converter/datasets/fragmentation.h"
 #include "converter/datasets/info.h"
+#include "converter/datasets/leaks.h"
 #include "converter/datasets/memory_timeline.h"
 #include "converter/datasets/oom_window.h"
 #include "converter/datasets/steps.h"
@@ -23,6 +25,8 @@ constexpr DatasetEntry kDatasets[] = {
     {FRAGMENTATION, "fragmentation", AnswerFragmentation, "maps.chunks"},
     {OOM_WINDOW, "oom_window", AnswerOomWindow, "ooms"},
     {DRIVER_MEMORY, "driver_memory", AnswerDriverMemory, "series.rows"},
+    {LEAKS, "leaks", AnswerLeaks, "leaks"},
+    {COMPARE, "compare", AnswerCompare, "rows"},
     {STEPS, "steps", AnswerSteps, "steps"},
     {ALLOCATION_LIFE, "allocation_life", AnswerAllocationLife, "allocation"},
 };

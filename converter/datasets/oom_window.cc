@@ -8,8 +8,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "converter/datasets/basic_verdict.h"
 #include "converter/datasets/messages.h"
+#include "converter/forensics/oom_case.h"
+#include "converter/forensics/pins.h"
+#include "converter/forensics/remedies.h"
+#include "converter/forensics/verdict.h"
 #include "converter/replay/memory_dump.h"
 #include "converter/trace/op_name.h"
 
@@ -93,8 +96,54 @@ void FillHolders(const SelectedAllocator& allocator,
   }
 }
 
+ReleaseCost CostOf(PinCost cost) {
+  switch (cost) {
+    case PIN_COST_COUNT:
+      return ReleaseCost::kCount;
+    case PIN_COST_AGE:
+      return ReleaseCost::kAge;
+    default:
+      return ReleaseCost::kBytes;
+  }
+}
+
+// The cost that was asked for, then the others.
+void FillPins(const SelectedAllocator& allocator, const OomCase& oom,
+              PinCost asked, Oom* message) {
+  std::vector<PinCost> costs = {asked};
+  for (const PinCost other : {PIN_COST_BYTES, PIN_COST_COUNT, PIN_COST_AGE}) {
+    if (other != asked) costs.push_back(other);
+  }
+  for (const PinCost cost : costs) {
+    const auto set =
+        CheapestRelease(oom.layout(), oom.rounded_bytes(), CostOf(cost));
+    if (!set.has_value()) continue;
+    PinSet* pins = message->add_pins();
+    pins->set_cost(cost);
+    pins->set_region_address(set->region_address);
+    pins->set_hole_address(set->hole_address);
+    pins->set_hole_bytes(set->hole_bytes);
+    pins->set_released_bytes(set->released_bytes);
+    for (const int64_t holder : set->holders) {
+      *pins->add_allocations() =
+          MakeAllocation(allocator, static_cast<Row>(holder));
+    }
+  }
+}
+
+void FillForensics(const SelectedAllocator& allocator, Row failure,
+                   PinCost pin_cost, Oom* message) {
+  const OomCase oom(*allocator.replay, allocator.host->Roles(*allocator.replay),
+                    failure);
+  *message->mutable_verdict() = JudgeOom(oom);
+  FillPins(allocator, oom, pin_cost, message);
+  for (Remedy& remedy : FindRemedies(oom)) {
+    *message->add_remedies() = std::move(remedy);
+  }
+}
+
 void FillOom(const OomRef& oom, int index, const RowPredicate& keeps,
-             Oom* message) {
+             PinCost pin_cost, Oom* message) {
   const SelectedAllocator& allocator = oom.allocator;
   const AllocatorReplay& replay = *allocator.replay;
   const FailedRequest& failure = *oom.failure;
@@ -126,7 +175,7 @@ void FillOom(const OomRef& oom, int index, const RowPredicate& keeps,
                                  RoundedBytes(request_bytes));
   message->set_live_count(usage.live_count);
   *message->mutable_dump_check() = CheckDump(oom, map);
-  *message->mutable_verdict() = BasicVerdict(*message);
+  FillForensics(allocator, failure.row, pin_cost, message);
   const Row first = position - std::min(position, kRecentEvents);
   for (Row row = std::max(first, replay.trace().baseline_rows); row < position;
        ++row) {
@@ -171,7 +220,7 @@ absl::StatusOr<DatasetMessage> AnswerOomWindow(const DatasetInput& input) {
     // Among the holders; the failure itself is never filtered by its op.
     const RowPredicate keeps(ooms[i].allocator, query.filter(),
                              BirthRule::kIgnored);
-    FillOom(ooms[i], index, keeps, answer->add_ooms());
+    FillOom(ooms[i], index, keeps, query.pin_cost(), answer->add_ooms());
     const DumpCheck& check = answer->ooms().rbegin()->dump_check();
     if (check.has_dump() && !check.equal()) {
       QualityLog log;

@@ -29,7 +29,7 @@ std::string Proof(const OomCase& oom, const Scenario& scenario,
   const std::string rest =
       scenario.then_like.empty()
           ? ""
-          : " and the gradients that the rest of the step needs at once";
+          : " and what the rest of the step is known to need at once";
   if (outcome.placed) {
     absl::StrAppend(&proof, "the request", rest, " found a place; then ",
                     FormatBytes(outcome.largest_free_bytes),
@@ -74,7 +74,8 @@ void TryTogether(const OomCase& oom, std::vector<RemedyCandidate>& candidates) {
       RemedyCandidate& first = candidates[i];
       RemedyCandidate& second = candidates[j];
       if (first.remedy.sufficiency() != NOT_ENOUGH ||
-          second.remedy.sufficiency() != NOT_ENOUGH) {
+          second.remedy.sufficiency() != NOT_ENOUGH ||
+          !first.scenario.has_value() || !second.scenario.has_value()) {
         continue;
       }
       const Scenario both = Together(*first.scenario, *second.scenario);

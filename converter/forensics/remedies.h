@@ -1,10 +1,12 @@
 // What to change, with the bytes that it gives back, tried on the real layout.
 //
 // Each remedy has evidence in the trace (or it is not named) and is replayed
-// through a model of TensorFlow's allocator from an earlier moment on. Where
-// the request failed in the forward pass of a training step, the gradients of
-// its two largest activations must find a place, too: a remedy that only moves
-// the failure into the backward pass is none.
+// through a model of TensorFlow's allocator from an earlier moment on. What
+// other threads were refused at the same moment must find a place, too; and
+// where the request failed in the forward pass of a training step, an estimate
+// of its gradients (remedy_candidate.cc): a remedy that only moves the failure
+// into the backward pass is none. What the step needs beyond that, the trace of
+// a step that never ended cannot tell.
 #ifndef OOM_FORENSICS_CONVERTER_FORENSICS_REMEDIES_H_
 #define OOM_FORENSICS_CONVERTER_FORENSICS_REMEDIES_H_
 

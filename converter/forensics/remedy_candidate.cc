@@ -9,8 +9,14 @@
 namespace oom_forensics {
 namespace {
 
-// Gradients that the backward pass holds at once, besides the activations.
-constexpr size_t kGradientsAtOnce = 2;
+// What the backward pass holds at once besides the activations: an estimate.
+// For each of the two largest activations the gradient that comes in, and the
+// one that is computed from it.
+constexpr size_t kLargestActivations = 2;
+constexpr int kGradientsOfEach = 2;
+// A request that was refused so soon after is of the same moment: TensorFlow
+// waits for each of them at once.
+constexpr int64_t kSameMomentPs = 1'000'000'000'000;
 
 bool ComputesGradients(const OomCase& oom) {
   const SiteTable& sites = oom.host().sites;
@@ -20,9 +26,23 @@ bool ComputesGradients(const OomCase& oom) {
   return false;
 }
 
+// Requests of other threads that were refused at the same moment.
+void AddRefusedTogether(const OomCase& oom, Scenario& scenario) {
+  const AllocatorTrace& trace = oom.replay().trace();
+  for (const FailedRequest& other : trace.failures) {
+    if (other.row <= oom.failure() || !other.is_oom) continue;
+    if (trace.time_ps[other.row] - trace.time_ps[oom.failure()] >
+        kSameMomentPs) {
+      break;
+    }
+    scenario.then_like.push_back(other.row);
+  }
+}
+
 }  // namespace
 
 Scenario WithRestOfStep(const OomCase& oom, Scenario scenario) {
+  AddRefusedTogether(oom, scenario);
   const SiteId failed = oom.replay().trace().site[oom.failure()];
   if (oom.roles().RoleOfFailed(failed) != ROLE_ACTIVATION ||
       !ComputesGradients(oom)) {
@@ -40,11 +60,13 @@ Scenario WithRestOfStep(const OomCase& oom, Scenario scenario) {
                      return replay.SiteOf(a).requested_bytes >
                             replay.SiteOf(b).requested_bytes;
                    });
-  if (activations.size() > kGradientsAtOnce) {
-    activations.resize(kGradientsAtOnce);
+  if (activations.size() > kLargestActivations) {
+    activations.resize(kLargestActivations);
   }
-  scenario.then_like.insert(scenario.then_like.end(), activations.begin(),
-                            activations.end());
+  for (int i = 0; i < kGradientsOfEach; ++i) {
+    scenario.then_like.insert(scenario.then_like.end(), activations.begin(),
+                              activations.end());
+  }
   return scenario;
 }
 

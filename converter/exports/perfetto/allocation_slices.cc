@@ -29,7 +29,7 @@ std::vector<Life> LivesIn(const SelectedAllocator& allocator,
                           const Filter& filter, const NsRange& range) {
   const AllocatorReplay& replay = *allocator.replay;
   const HostTrace& host = allocator.host->trace();
-  const RowPredicate keeps(replay, filter, BirthRule::kIgnored);
+  const RowPredicate keeps(allocator, filter, BirthRule::kIgnored);
   std::vector<Life> lives;
   for (Row row = 0; row < replay.trace().row_count(); ++row) {
     if (replay.trace().kind_of[row] != RowKind::kAlloc || !keeps(row)) continue;

@@ -34,7 +34,7 @@ using Groups = absl::btree_map<GroupKey, Group>;
 Groups GroupLiveSet(const SelectedAllocator& allocator, Position position,
                     const Filter& filter) {
   const AllocatorReplay& replay = *allocator.replay;
-  const RowPredicate keeps(replay, filter, BirthRule::kFiltered);
+  const RowPredicate keeps(allocator, filter, BirthRule::kFiltered);
   const RoleClassifier roles(replay);
   Groups groups;
   for (const Row row : replay.LiveAt(position)) {
