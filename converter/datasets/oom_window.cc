@@ -135,7 +135,8 @@ void FillForensics(const SelectedAllocator& allocator, Row failure,
                    PinCost pin_cost, Oom* message) {
   const OomCase oom(*allocator.replay, allocator.host->Roles(*allocator.replay),
                     failure);
-  *message->mutable_verdict() = JudgeOom(oom);
+  *message->mutable_verdict() =
+      JudgeOom(oom, PressureAt(*allocator.host, *allocator.replay, failure));
   FillPins(allocator, oom, pin_cost, message);
   for (Remedy& remedy : FindRemedies(oom)) {
     *message->add_remedies() = std::move(remedy);

@@ -14,9 +14,12 @@ namespace {
 // one that is computed from it.
 constexpr size_t kLargestActivations = 2;
 constexpr int kGradientsOfEach = 2;
-// A request that was refused so soon after is of the same moment: TensorFlow
-// waits for each of them at once.
+// A request that began to wait so soon after this one failed belongs to the
+// same moment, though TensorFlow refuses it only after its own 10 s.
 constexpr int64_t kSameMomentPs = 1'000'000'000'000;
+
+// No request waits longer; a damaged trace may say so.
+constexpr uint64_t kMaxWaitNs = 3'600'000'000'000;
 
 bool ComputesGradients(const OomCase& oom) {
   const SiteTable& sites = oom.host().sites;
@@ -31,7 +34,9 @@ void AddRefusedTogether(const OomCase& oom, Scenario& scenario) {
   const AllocatorTrace& trace = oom.replay().trace();
   for (const FailedRequest& other : trace.failures) {
     if (other.row <= oom.failure() || !other.is_oom) continue;
-    if (trace.time_ps[other.row] - trace.time_ps[oom.failure()] >
+    const int64_t waited_ps = static_cast<int64_t>(
+        std::min<uint64_t>(other.waited_ns, kMaxWaitNs) * 1000);
+    if (trace.time_ps[other.row] - waited_ps - trace.time_ps[oom.failure()] >
         kSameMomentPs) {
       break;
     }

@@ -29,8 +29,8 @@ double Share(uint64_t part, uint64_t whole) {
 
 class Judge {
  public:
-  explicit Judge(const OomCase& oom)
-      : oom_(oom), short_lived_(FindShortLived(oom)) {
+  Judge(const OomCase& oom, const std::optional<DevicePressure>& device)
+      : oom_(oom), device_(device), short_lived_(FindShortLived(oom)) {
     for (const FoundLeak& leak : oom.leaks()) {
       leaked_bytes_ += leak.live_bytes;
     }
@@ -144,7 +144,7 @@ class Judge {
 
   // A limit that was set by hand, or that leaves part of the device unused.
   void AddLimitPart() {
-    const uint64_t device_free = oom_.device_free_bytes();
+    const uint64_t device_free = DeviceFreeBytes();
     if (device_free > oom_.growable_bytes()) {
       AddPart(
           "LIMIT", Share(device_free, oom_.short_by_bytes()),
@@ -165,6 +165,10 @@ class Judge {
 
   void AddExternalPart() {
     if (oom_.growable_bytes() < oom_.rounded_bytes()) return;
+    if (device_.has_value()) {
+      AddPart("EXTERNAL", 1.0, device_->Sentence());
+      return;
+    }
     AddPart("EXTERNAL", 1.0,
             absl::StrCat("TensorFlow was still allowed to take ",
                          FormatBytes(oom_.growable_bytes()),
@@ -184,7 +188,7 @@ class Judge {
     if (oom_.growable_bytes() >= oom_.rounded_bytes()) return "EXTERNAL";
     if (has("LEAK_LIKE")) return "LEAK_LIKE";
     if (oom_.available_bytes() < oom_.rounded_bytes()) {
-      if (oom_.device_free_bytes() >= oom_.short_by_bytes()) return "LIMIT";
+      if (DeviceFreeBytes() >= oom_.short_by_bytes()) return "LIMIT";
       return has("TRANSIENT_PEAK") ? "TRANSIENT_PEAK" : "CAPACITY";
     }
     // Enough in sum: would it do if the regions were one?
@@ -259,6 +263,10 @@ class Judge {
     }
   }
 
+  uint64_t DeviceFreeBytes() const {
+    return device_.has_value() ? device_->free_bytes : 0;
+  }
+
   uint64_t Capacity() const {
     return oom_.limit_bytes() != 0 ? oom_.limit_bytes()
                                    : oom_.usage().reserved_bytes;
@@ -308,6 +316,7 @@ class Judge {
   }
 
   const OomCase& oom_;
+  const std::optional<DevicePressure>& device_;
   const ShortLived short_lived_;
   uint64_t leaked_bytes_ = 0;
   Verdict verdict_;
@@ -315,6 +324,9 @@ class Judge {
 
 }  // namespace
 
-Verdict JudgeOom(const OomCase& oom) { return Judge(oom).Run(); }
+Verdict JudgeOom(const OomCase& oom,
+                 const std::optional<DevicePressure>& device) {
+  return Judge(oom, device).Run();
+}
 
 }  // namespace oom_forensics

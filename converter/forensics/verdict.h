@@ -11,12 +11,17 @@
 #ifndef OOM_FORENSICS_CONVERTER_FORENSICS_VERDICT_H_
 #define OOM_FORENSICS_CONVERTER_FORENSICS_VERDICT_H_
 
+#include <optional>
+
+#include "converter/forensics/device_pressure.h"
 #include "converter/forensics/oom_case.h"
 #include "proto/datasets.pb.h"
 
 namespace oom_forensics {
 
-Verdict JudgeOom(const OomCase& oom);
+// `device`: how full the device was, where the trace tells.
+Verdict JudgeOom(const OomCase& oom,
+                 const std::optional<DevicePressure>& device = std::nullopt);
 
 }  // namespace oom_forensics
 

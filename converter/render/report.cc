@@ -95,6 +95,20 @@ void AddHolders(const Oom& oom, std::string* text) {
   }
 }
 
+std::string SufficiencyOf(const Remedy& remedy) {
+  switch (remedy.sufficiency()) {
+    case ENOUGH_ALONE:
+      return " [enough alone]";
+    case ENOUGH_WITH_OTHERS:
+      return absl::StrCat(" [enough with ",
+                          absl::StrJoin(remedy.with(), " or "), "]");
+    case NOT_ENOUGH:
+      return " [not enough]";
+    default:
+      return " [not tried]";
+  }
+}
+
 void AddRemedies(const Oom& oom, std::string* text) {
   if (oom.remedies().empty()) return;
   absl::StrAppend(text, "\n  What to change:\n");
@@ -103,7 +117,7 @@ void AddRemedies(const Oom& oom, std::string* text) {
     if (remedy.bytes() > 0) {
       absl::StrAppend(text, " (gives back ", FormatBytes(remedy.bytes()), ")");
     }
-    absl::StrAppend(text, "\n");
+    absl::StrAppend(text, SufficiencyOf(remedy), "\n");
     if (!remedy.detail().empty()) {
       absl::StrAppend(text, "      ", Printable(remedy.detail()), "\n");
     }

@@ -1,0 +1,173 @@
+#include "converter/forensics/verdict.h"
+
+#include <memory>
+
+#include "converter/forensics/remedies.h"
+#include "converter/testing/trace_builder.h"
+#include "gtest/gtest.h"
+
+namespace oom_forensics {
+namespace {
+
+using test::Ask;
+using test::Failure;
+using test::TraceBuilder;
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kBase = 0x10000000;
+
+Ask Tensor(const std::string& op, uint64_t bytes,
+           const std::string& shape = "[4,4]", int64_t dtype = 1) {
+  return {op, shape, dtype, bytes};
+}
+
+Failure Oom(uint64_t limit_bytes) { return {true, limit_bytes, ""}; }
+
+// The first OOM of a built trace, judged.
+struct Judged {
+  std::unique_ptr<Run> run;
+  std::unique_ptr<OomCase> oom;
+  Verdict verdict;
+  std::vector<Remedy> remedies;
+
+  const Remedy* FindRemedy(const std::string& kind) const {
+    for (const Remedy& remedy : remedies) {
+      if (remedy.kind() == kind) return &remedy;
+    }
+    return nullptr;
+  }
+  double ShareOf(const std::string& kind) const {
+    for (const VerdictPart& part : verdict.parts()) {
+      if (part.kind() == kind) return part.share();
+    }
+    return 0;
+  }
+};
+
+Judged Judge(TraceBuilder& trace) {
+  Judged judged;
+  judged.run = trace.Open();
+  const HostAnalysis& host = *judged.run->hosts()[0];
+  const AllocatorReplay& replay = *host.allocators()[0];
+  judged.oom = std::make_unique<OomCase>(replay, host.Roles(replay),
+                                         replay.failure_positions().front());
+  judged.verdict = JudgeOom(*judged.oom);
+  judged.remedies = FindRemedies(*judged.oom);
+  return judged;
+}
+
+TEST(VerdictTest, LessFreeThanAskedForIsCapacity) {
+  TraceBuilder trace;
+  trace.Region(kBase, 8 * kMiB);
+  trace.Alloc(kBase, Tensor("a", 6 * kMiB));
+  trace.Fail(Tensor("b", 4 * kMiB), Oom(8 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_EQ(judged.verdict.short_by_bytes(), 2 * kMiB);
+  EXPECT_DOUBLE_EQ(judged.ShareOf("CAPACITY"), 1);
+}
+
+TEST(VerdictTest, EnoughFreeInPiecesOfOneRegionIsFragmentation) {
+  TraceBuilder trace;
+  trace.Region(kBase, 8 * kMiB);
+  for (uint64_t i = 0; i < 8; ++i) {
+    trace.Alloc(kBase + i * kMiB, Tensor("a", kMiB));
+  }
+  for (uint64_t i = 0; i < 8; i += 2) trace.Free(kBase + i * kMiB);
+  trace.Fail(Tensor("b", 2 * kMiB), Oom(8 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "FRAGMENTATION");
+  EXPECT_EQ(judged.verdict.short_by_bytes(), kMiB);
+  EXPECT_DOUBLE_EQ(judged.ShareOf("FRAGMENTATION"), 1);
+  EXPECT_TRUE(judged.oom->what_if().IsFaithful());
+  const Remedy* pins = judged.FindRemedy("release_pins");
+  ASSERT_NE(pins, nullptr);
+  EXPECT_EQ(pins->sufficiency(), ENOUGH_ALONE);
+}
+
+TEST(VerdictTest, EnoughFreeInDifferentRegionsIsGrowthRegions) {
+  TraceBuilder trace;
+  trace.Region(kBase, 2 * kMiB);
+  trace.Alloc(kBase, Tensor("a", kMiB));
+  trace.Region(kBase + 4 * kMiB, 4 * kMiB);
+  trace.Alloc(kBase + 4 * kMiB, Tensor("c", 2 * kMiB));
+  trace.Fail(Tensor("b", 3 * kMiB), Oom(6 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "GROWTH_REGIONS");
+  EXPECT_DOUBLE_EQ(judged.ShareOf("GROWTH_REGIONS"), 1);
+}
+
+TEST(VerdictTest, CausesDivideTheShortfallExactly) {
+  TraceBuilder trace;
+  trace.Region(kBase, 4 * kMiB);
+  for (uint64_t i = 0; i < 4; ++i) {
+    trace.Alloc(kBase + i * kMiB, Tensor("a", kMiB));
+  }
+  trace.Region(kBase + 16 * kMiB, 4 * kMiB);
+  trace.Alloc(kBase + 16 * kMiB, Tensor("c", 3 * kMiB, "[1]"));
+  trace.Free(kBase);
+  trace.Free(kBase + 2 * kMiB);
+  // 1 + 1 MiB in the first region, 1 MiB in the second; 4 MiB asked for.
+  trace.Fail(Tensor("b", 4 * kMiB), Oom(8 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_NEAR(judged.ShareOf("CAPACITY") + judged.ShareOf("FRAGMENTATION") +
+                  judged.ShareOf("GROWTH_REGIONS"),
+              1, 1e-9);
+  EXPECT_NEAR(judged.ShareOf("FRAGMENTATION"), 1.0 / 3, 1e-9);
+}
+
+TEST(VerdictTest, APoolBelowItsLimitThatCouldNotGrowIsExternal) {
+  TraceBuilder trace;
+  trace.Region(kBase, 2 * kMiB);
+  trace.Alloc(kBase, Tensor("a", 2 * kMiB));
+  trace.Fail(Tensor("b", 4 * kMiB), Oom(64 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "EXTERNAL");
+  // The model would have let the pool grow: no remedy can be tried.
+  EXPECT_FALSE(judged.oom->what_if().IsFaithful());
+  EXPECT_FALSE(judged.verdict.doubt().empty());
+}
+
+TEST(VerdictTest, GrowthStepByStepIsLeakLikeAndALargerLimitNoCure) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  for (uint64_t step = 0; step < 16; ++step) {
+    trace.Step(static_cast<int64_t>(step));
+    trace.Alloc(kBase + step * kMiB, Tensor("model/dense/Relu", kMiB));
+  }
+  trace.Step(16);
+  trace.Fail(Tensor("model/dense/Relu", kMiB), Oom(16 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "LEAK_LIKE");
+  const Remedy* release = judged.FindRemedy("release_leak");
+  ASSERT_NE(release, nullptr);
+  EXPECT_EQ(release->sufficiency(), ENOUGH_ALONE);
+  EXPECT_EQ(judged.remedies.front().kind(), "release_leak");
+}
+
+TEST(RemediesTest, Float64IsHalvedWhereItHoldsTheMemory) {
+  constexpr int64_t kFloat64 = 2;
+  TraceBuilder trace;
+  trace.Region(kBase, 8 * kMiB);
+  trace.Alloc(kBase, Tensor("a", 3 * kMiB, "[2]", kFloat64));
+  trace.Alloc(kBase + 3 * kMiB, Tensor("b", 3 * kMiB, "[3]", kFloat64));
+  trace.Fail(Tensor("c", 4 * kMiB, "[4]", kFloat64), Oom(8 * kMiB));
+  const Judged judged = Judge(trace);
+  const Remedy* float32 = judged.FindRemedy("float32");
+  ASSERT_NE(float32, nullptr);
+  EXPECT_EQ(float32->bytes(), 3 * kMiB);
+  EXPECT_EQ(float32->sufficiency(), ENOUGH_ALONE);
+}
+
+TEST(RemediesTest, NothingIsProposedWithoutEvidence) {
+  TraceBuilder trace;
+  trace.Region(kBase, 8 * kMiB);
+  trace.Alloc(kBase, Tensor("a", 6 * kMiB));
+  trace.Fail(Tensor("b", 4 * kMiB), Oom(8 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_TRUE(judged.remedies.empty());
+}
+
+}  // namespace
+}  // namespace oom_forensics

@@ -1,0 +1,86 @@
+"""The verdict names why each demo job died, and its remedy makes the job run.
+
+The jobs are those of `tools/demo`: stock TensorFlow, really out of memory.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+OUT_OF_MEMORY = 3
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+Dataset = Callable[..., Any]
+
+
+class Job(NamedTuple):
+    """A demo job, what is to be said of it, and the option that applies the remedy."""
+
+    name: str
+    verdict: str
+    remedy: str
+    # Makes the option of the job out of the remedy as it was named.
+    option: Callable[[dict[str, Any]], list[str]]
+
+
+def the_batch_size(remedy: dict[str, Any]) -> list[str]:
+    """The batch size that the remedy names."""
+    name, size = remedy["code"].split("=")
+    assert name == "batch_size"
+    return ["--batch-size", size]
+
+
+JOBS = [
+    Job("fragmentation", "FRAGMENTATION", "release_pins", lambda _: ["--keep-on-host"]),
+    Job("leak", "LEAK_LIKE", "release_leak", lambda _: ["--release"]),
+    Job("capacity", "CAPACITY", "smaller_batch", the_batch_size),
+    Job("float64", "CAPACITY", "float32", lambda _: ["--dtype", "float32"]),
+]
+
+
+def run_job(job: Job, logdir: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Runs a demo job as a user would."""
+    return subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            f"demos.{job.name}",
+            "--logdir",
+            str(logdir),
+            *options,
+        ],
+        cwd=TOOLS,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
+def test_the_named_remedy_makes_the_job_run(
+    job: Job, tmp_path: Path, command: Command, dataset: Dataset
+) -> None:
+    """The verdict is right, and its remedy is enough in real TensorFlow."""
+    died = run_job(job, tmp_path / "died")
+    assert died.returncode == OUT_OF_MEMORY, died.stderr
+
+    oom = dataset(tmp_path / "died", "oom_window")["ooms"][0]
+    assert oom["verdict"]["kind"] == job.verdict
+    named = {remedy["kind"]: remedy for remedy in oom["remedies"]}
+    assert job.remedy in named
+    remedy = named[job.remedy]
+    assert remedy["sufficiency"] == "ENOUGH_ALONE", remedy["proof"]
+
+    report = command("report", tmp_path / "died")
+    assert remedy["title"] in report.stdout
+
+    lived = run_job(job, tmp_path / "lived", *job.option(remedy))
+    assert lived.returncode == 0, lived.stderr
