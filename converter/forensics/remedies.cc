@@ -49,6 +49,18 @@ std::string Proof(const OomCase& oom, const Scenario& scenario,
   return proof;
 }
 
+// What the leaks that matter add in each step; 0: there are none.
+uint64_t LeakedBytesPerStep(const OomCase& oom) {
+  double bytes_per_step = 0;
+  for (const FoundLeak& leak : oom.leaks()) {
+    if (leak.kind == FoundLeak::Kind::kGrowth &&
+        IsWorthIt(oom, leak.live_bytes)) {
+      bytes_per_step += leak.trend.slope;
+    }
+  }
+  return static_cast<uint64_t>(bytes_per_step);
+}
+
 void TryAlone(const OomCase& oom, RemedyCandidate& candidate) {
   Remedy& remedy = candidate.remedy;
   if (!candidate.scenario.has_value()) return;
@@ -60,6 +72,15 @@ void TryAlone(const OomCase& oom, RemedyCandidate& candidate) {
     remedy.set_proof(
         "Not tried: the model of TensorFlow's allocator does not reproduce "
         "this failure from the trace.");
+    return;
+  }
+  const uint64_t growth_bytes = LeakedBytesPerStep(oom);
+  if (growth_bytes != 0 && remedy.kind() != kReleaseLeak) {
+    remedy.set_sufficiency(NOT_ENOUGH);
+    remedy.set_proof(absl::StrCat(
+        "Memory would go on growing by up to ", FormatBytes(growth_bytes),
+        " per step: this only puts the failure off."));
+    candidate.scenario.reset();
     return;
   }
   const Outcome outcome = oom.what_if().Try(*candidate.scenario);

@@ -10,6 +10,9 @@
 
 namespace oom_forensics {
 
+// Remedy.kind of the only remedy that stops a growth.
+inline constexpr char kReleaseLeak[] = "release_leak";
+
 struct RemedyCandidate {
   // kind, title, detail and code; the rest is set when it is tried.
   Remedy remedy;

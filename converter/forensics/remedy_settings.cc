@@ -5,7 +5,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "converter/forensics/remedy_candidate.h"
 #include "converter/text/bytes.h"
 #include "converter/text/text.h"
@@ -30,17 +29,6 @@ Scenario WithLimit(const OomCase& oom, uint64_t limit_bytes) {
   Scenario scenario;
   scenario.limit_bytes = limit_bytes;
   return WithRestOfStep(oom, std::move(scenario));
-}
-
-double LeakedBytesPerStep(const OomCase& oom) {
-  double bytes_per_step = 0;
-  for (const FoundLeak& leak : oom.leaks()) {
-    if (leak.kind == FoundLeak::Kind::kGrowth &&
-        IsWorthIt(oom, leak.live_bytes)) {
-      bytes_per_step += leak.trend.slope;
-    }
-  }
-  return bytes_per_step;
 }
 
 uint64_t RoundUpToStep(uint64_t bytes) {
@@ -83,15 +71,6 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
           : absl::StrCat("tf.config.LogicalDeviceConfiguration(memory_limit=",
                          limit_bytes / kMiB, ")"));
   candidate.remedy.set_bytes(limit_bytes - oom.limit_bytes());
-  const double bytes_per_step = LeakedBytesPerStep(oom);
-  if (bytes_per_step > 0) {
-    candidate.remedy.set_sufficiency(NOT_ENOUGH);
-    candidate.remedy.set_proof(absl::StrFormat(
-        "Memory grows by %s per step: it would be full again %.0f steps later.",
-        FormatBytes(static_cast<uint64_t>(bytes_per_step)),
-        static_cast<double>(limit_bytes - oom.limit_bytes()) / bytes_per_step));
-    return candidate;
-  }
   candidate.scenario = WithLimit(oom, limit_bytes);
   return candidate;
 }

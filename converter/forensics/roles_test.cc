@@ -30,7 +30,7 @@ class RolesTest : public ::testing::Test {
       gradient_ = Alloc(
           Float("gradient_tape/model/dense/MatMul/MatMul_1", "[64,10]", 2560));
       square_ = Alloc(Float("adam/Square_1", "[64,10]", 2560));
-      trace_.Free(AddressOf(square_));
+      Free(square_);
     }
     trace_.EndStep();
     trace_.Alloc(0x100, Float("Cast", "[]", 4));
@@ -42,20 +42,20 @@ class RolesTest : public ::testing::Test {
     return host.Roles(*host.allocators()[0]).RoleOf(row);
   }
 
+  // Each allocation has an address of its own; rows are in order.
+  static uint64_t AddressOf(Row row) { return 0x10000 * (uint64_t{row} + 1); }
   Row Alloc(const Ask& ask) {
-    trace_.Alloc(0x10000 + 0x10000 * rows_, ask);
-    addresses_.push_back(0x10000 + 0x10000 * rows_);
-    return rows_++ + frees_;
+    trace_.Alloc(AddressOf(next_row_), ask);
+    return next_row_++;
   }
-  uint64_t AddressOf(Row) {
-    ++frees_;
-    return addresses_.back();
+  void Free(Row row) {
+    trace_.Free(AddressOf(row));
+    ++next_row_;
   }
 
   TraceBuilder trace_;
-  std::unique_ptr<Run> run_;
-  std::vector<uint64_t> addresses_;
-  Row rows_ = 0, frees_ = 0;
+  std::unique_ptr<oom_forensics::Run> run_;
+  Row next_row_ = 0;
   Row kernel_, bias_, slot_, activation_, gradient_, square_;
 };
 
