@@ -7,6 +7,7 @@ import { DatasetError, type Question, type Source } from './source';
 
 /** A source in memory that counts what it is asked. */
 class MemorySource implements Source {
+  readonly offline = false;
   asked: Question[] = [];
   constructor(private readonly body: Uint8Array) {}
   async runs() {
@@ -22,6 +23,7 @@ class MemorySource implements Source {
   async progress() {
     return undefined;
   }
+  async cancel() {}
 }
 
 const ANSWER = toBinary(

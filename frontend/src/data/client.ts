@@ -20,6 +20,14 @@ export class Client {
     private readonly cacheBytes = CACHE_BYTES,
   ) {}
 
+  get offline(): boolean {
+    return this.source.offline;
+  }
+
+  cancel(run: string): Promise<void> {
+    return this.source.cancel(run);
+  }
+
   runs(signal?: AbortSignal): Promise<readonly Run[]> {
     return this.source.runs(signal);
   }

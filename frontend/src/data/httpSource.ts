@@ -2,6 +2,8 @@ import { DatasetError, type Question, type Run, type Source, type TextFormat } f
 
 /** Asks the routes of the TensorBoard plugin below `base`. */
 export class HttpSource implements Source {
+  readonly offline = false;
+
   constructor(private readonly base: URL) {}
 
   async runs(signal?: AbortSignal): Promise<readonly Run[]> {
@@ -24,6 +26,12 @@ export class HttpSource implements Source {
     const answer: unknown = await (await this.get(url, signal)).json();
     const progress = (answer as { progress?: unknown } | null)?.progress;
     return typeof progress === 'number' ? progress : undefined;
+  }
+
+  async cancel(run: string): Promise<void> {
+    const url = new URL('cancel', this.base);
+    url.searchParams.set('run', run);
+    await fetch(url, { method: 'POST' });
   }
 
   private dataUrl(question: Question, format: 'protobuf' | TextFormat): URL {

@@ -24,10 +24,12 @@ interface AskedQuestion extends StoredQuestion {
   ascending?: boolean;
   offset?: number;
   limit?: number;
+  columns?: number;
 }
 
 /** Answers from the page itself. */
 export class OfflineSource implements Source {
+  readonly offline = true;
   private readonly answers: ReadonlyMap<string, string>;
   private readonly datasets: ReadonlySet<string | undefined>;
 
@@ -52,15 +54,21 @@ export class OfflineSource implements Source {
     if (!this.datasets.has(asked.dataset)) {
       throw new DatasetError('This page does not hold this view.', 501);
     }
-    const body = this.answers.get(storedKey(asked));
+    const body = this.answers.get(storedKey(asked)) ?? this.seriesOf(asked);
     if (body === undefined) {
       throw new DatasetError(
-        'This page holds the moments of the OOMs, of the peak and of the end only. Open the trace itself in TensorBoard to see any other.',
+        'This is not in the page, which holds the moments of the OOMs, of the peak and of the end. Open the trace itself in TensorBoard to see any other.',
         404,
       );
     }
     const bytes = fromBase64(body);
     return asked.dataset === 'ALLOCATIONS' ? pageOf(bytes, asked) : bytes;
+  }
+
+  /** Fragmentation over time is the same in the answer of any moment. */
+  private seriesOf(asked: AskedQuestion): string | undefined {
+    if (asked.dataset !== 'FRAGMENTATION' || asked.columns === 1) return undefined;
+    return this.answers.get(storedKey({ ...asked, at: { peak: true } }));
   }
 
   downloadUrl(): undefined {
@@ -69,6 +77,10 @@ export class OfflineSource implements Source {
 
   async progress(): Promise<undefined> {
     return undefined;
+  }
+
+  async cancel(): Promise<void> {
+    // Nothing is ever under way.
   }
 }
 

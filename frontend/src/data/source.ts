@@ -17,6 +17,8 @@ export interface Question {
 export type TextFormat = 'json' | 'csv';
 
 export interface Source {
+  /** The answers are in the page: nothing beyond them can be asked. */
+  readonly offline: boolean;
   runs(signal?: AbortSignal): Promise<readonly Run[]>;
   /** The answer as binary protobuf. Rejects with a DatasetError. */
   ask(question: Question, signal?: AbortSignal): Promise<Uint8Array>;
@@ -24,6 +26,8 @@ export interface Source {
   downloadUrl(question: Question, format: TextFormat): string | undefined;
   /** How much of the trace has been read, 0..1; undefined: not known. */
   progress(run: string, signal?: AbortSignal): Promise<number | undefined>;
+  /** Ends the work on a run; what is waited for is answered with an error. */
+  cancel(run: string): Promise<void>;
 }
 
 /** Why there is no answer, in one sentence for the user. */

@@ -62,7 +62,14 @@ export function Waiting({ run, what }: { readonly run: string; readonly what: st
   return (
     <div class="notice waiting" role="status">
       <p>{known ? `Reading the trace: ${Math.round(progress * 100)} %` : what}</p>
-      <progress {...(known ? { value: progress } : {})} aria-label={what} />
+      <div class="button-row">
+        <progress {...(known ? { value: progress } : {})} aria-label={what} />
+        {known && (
+          <button type="button" class="button" onClick={() => void client().cancel(run)}>
+            Cancel
+          </button>
+        )}
+      </div>
     </div>
   );
 }

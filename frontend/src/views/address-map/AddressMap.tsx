@@ -4,7 +4,7 @@ import { FRAGMENTATION } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
 import type { AddressMap as AddressMapData, Chunk, Oom } from '../../generated/datasets_pb';
 import { shownMomentQuery, shownOom } from '../../store/moment';
-import { select } from '../../store/session';
+import { client, select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { Card } from '../../ui/Card';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
@@ -100,7 +100,7 @@ function MapPicture({ map, oom, colourBy }: MapPictureProps) {
 
 /** Shows the life of the allocation in a chunk. */
 function openLife(chunk: Chunk | undefined): void {
-  if (chunk?.allocation) select({ allocation: chunk.allocation.id });
+  if (chunk?.allocation && !client().offline) select({ allocation: chunk.allocation.id });
 }
 
 function NoMap({ target }: { readonly target: Target }) {

@@ -7,7 +7,7 @@ import { DRIVER_MEMORY } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
 import { groupDigits } from '../../format/bytes';
 import type { DriverRow, DriverSeries } from '../../generated/datasets_pb';
-import type { Target } from '../../store/target';
+import { filterOf, type Target } from '../../store/target';
 import { theme } from '../../store/theme';
 import { recordingLength, timeInteractions, visibleRange } from '../../store/timeWindow';
 import { Bytes } from '../../ui/Bytes';
@@ -29,7 +29,7 @@ export function DriverMemory({ target }: { readonly target: Target }) {
           run: target.run,
           fields: {
             filter: {
-              host: target.host.host,
+              ...filterOf(target),
               fromNs: target.originNs + BigInt(columns.from),
               toNs: target.originNs + BigInt(columns.to),
             },

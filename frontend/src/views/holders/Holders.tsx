@@ -10,7 +10,7 @@ import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
 import { Select } from '../../ui/Select';
 import { GroupTree } from './GroupTree';
-import { GROUPINGS, narrowTo } from './groupings';
+import { groupings, narrowTo } from './groupings';
 import { Treemap } from './Treemap';
 import { joinPath } from './tree';
 
@@ -62,7 +62,7 @@ export function Holders({ target }: { readonly target: Target }) {
           <Select
             label="Group by"
             value={String(groupBy)}
-            options={GROUPINGS.map(({ value, label }) => ({ value: String(value), label }))}
+            options={groupings().map(({ value, label }) => ({ value: String(value), label }))}
             onChange={(value) => select({ groupBy: Number(value) as GroupBy }, 'replace')}
           />
         </>

@@ -1,5 +1,6 @@
 import { GroupBy } from '../../generated/datasets_pb';
 import type { FilterChoice } from '../../store/selection';
+import { client } from '../../store/session';
 
 /** What the live set can be grouped by, as people call it. */
 export const GROUPINGS: readonly { readonly value: GroupBy; readonly label: string }[] = [
@@ -14,10 +15,25 @@ export const GROUPINGS: readonly { readonly value: GroupBy; readonly label: stri
   { value: GroupBy.GROUP_MODE, label: 'Eager or graph' },
 ];
 
+/** What a page without a server holds; docs/offline-page.md. */
+const STORED: ReadonlySet<GroupBy> = new Set([
+  GroupBy.GROUP_SCOPE,
+  GroupBy.GROUP_OP,
+  GroupBy.GROUP_ROLE,
+  GroupBy.GROUP_DTYPE,
+  GroupBy.GROUP_SHAPE,
+  GroupBy.GROUP_STEP,
+]);
+
+/** The groupings to offer. */
+export function groupings(): typeof GROUPINGS {
+  return client().offline ? GROUPINGS.filter(({ value }) => STORED.has(value)) : GROUPINGS;
+}
+
 /** The filter that keeps one group; what no filter can say is left as it is. */
 export function narrowTo(groupBy: GroupBy, path: string, filter: FilterChoice): FilterChoice {
-  // Names in parentheses stand for what has no name.
-  if (path.startsWith('(')) return filter;
+  // Names in parentheses stand for what has no name; a page without a server cannot filter.
+  if (path.startsWith('(') || client().offline) return filter;
   switch (groupBy) {
     case GroupBy.GROUP_SCOPE:
       return { ...filter, scope: filter.scope === '' ? path : `${filter.scope}/${path}` };

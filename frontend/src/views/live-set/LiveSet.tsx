@@ -5,7 +5,7 @@ import { groupDigits } from '../../format/bytes';
 import { SortKey } from '../../generated/datasets_pb';
 import { shownMomentQuery } from '../../store/moment';
 import { NO_FILTER } from '../../store/selection';
-import { select, selection } from '../../store/session';
+import { client, select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
@@ -42,7 +42,7 @@ export function LiveSet({ target }: { readonly target: Target }) {
         )
       }
     >
-      <FilterBar />
+      {!client().offline && <FilterBar />}
       {first.error && <Failed error={first.error} retry={first.retry} />}
       {!first.data && first.loading && (
         <Waiting run={target.run} what="Replaying up to this moment…" />

@@ -7,7 +7,7 @@ import { MEMORY_TIMELINE } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
 import { GroupBy, type TimelineColumn, type TimelineSeries } from '../../generated/datasets_pb';
 import { momentTimeNs, shownMoment } from '../../store/moment';
-import { select, selection } from '../../store/session';
+import { client, select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { theme } from '../../store/theme';
 import { recordingLength, timeInteractions, visibleRange } from '../../store/timeWindow';
@@ -65,7 +65,7 @@ export function Timeline({ target }: { readonly target: Target }) {
           <Select
             label="Stack by"
             value={String(stackBy)}
-            options={STACKINGS}
+            options={stackings()}
             onChange={(value) => select({ stackBy: Number(value) as GroupBy }, 'replace')}
           />
           <button
@@ -103,14 +103,14 @@ export function Timeline({ target }: { readonly target: Target }) {
   );
 }
 
-/** A stack needs groups that are the same through the life of an allocation. */
-const OF_A_SITE: ReadonlySet<GroupBy> = new Set([
+/** What can be stacked: groups that are the same through the life of an allocation. */
+const STACKINGS: readonly GroupBy[] = [
   GroupBy.GROUP_SCOPE,
   GroupBy.GROUP_ROLE,
   GroupBy.GROUP_OP,
   GroupBy.GROUP_OP_TYPE,
   GroupBy.GROUP_DTYPE,
-]);
+];
 
 interface ChartProps {
   readonly target: Target;
@@ -178,13 +178,16 @@ function Chart({ target, series }: ChartProps) {
   );
 }
 
-const STACKINGS = [
-  { value: String(GroupBy.GROUP_NONE), label: 'nothing' },
-  ...GROUPINGS.filter(({ value }) => OF_A_SITE.has(value)).map(({ value, label }) => ({
-    value: String(value),
-    label,
-  })),
-];
+function stackings(): { readonly value: string; readonly label: string }[] {
+  const offered = client().offline ? [GroupBy.GROUP_SCOPE] : STACKINGS;
+  return [
+    { value: String(GroupBy.GROUP_NONE), label: 'nothing' },
+    ...GROUPINGS.filter(({ value }) => offered.includes(value)).map(({ value, label }) => ({
+      value: String(value),
+      label,
+    })),
+  ];
+}
 
 function tableColumns(target: Target): readonly DataColumn<TimelineColumn>[] {
   const bytes = (title: string, value: (column: TimelineColumn) => bigint) => ({

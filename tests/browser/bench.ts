@@ -1,0 +1,143 @@
+/**
+ * Measures the tab in Chromium on the runs of a log directory.
+ *
+ *     bench LOGDIR
+ *
+ * For each run: time to the first picture, cold (the converter has not read the
+ * trace) and warm; times between frames while zooming and while scrubbing; what
+ * was moved over the network; the page's memory.
+ */
+import { type Browser, chromium, type Frame, type Page } from 'playwright-core';
+import { startTensorBoard } from './tensorboard';
+
+const GESTURES = 40;
+
+interface Measured {
+  readonly run: string;
+  readonly events: string;
+  readonly coldMs: number;
+  readonly warmMs: number;
+  readonly zoomFrames: Frames;
+  readonly scrubFrames: Frames;
+  readonly movedKiB: number;
+  readonly heapMiB: number;
+}
+
+/** Times between frames in ms. */
+interface Frames {
+  readonly median: number;
+  readonly p95: number;
+}
+
+async function measure(browser: Browser, url: string, run: string): Promise<Measured> {
+  const cold = await open(browser, url, run);
+  const coldMs = cold.firstPictureMs;
+  await cold.page.close();
+  const { page, frame, firstPictureMs: warmMs, moved } = await open(browser, url, run);
+  const events = (await frame.locator('.readout').first().innerText()).split('·').at(-1) ?? '';
+  const zoomFrames = await during(frame, () => zoom(page, frame));
+  const scrubFrames = await during(frame, () => scrub(page, frame));
+  const client = await page.context().newCDPSession(page);
+  const { usedSize } = await client.send('Runtime.getHeapUsage');
+  await page.close();
+  return {
+    run,
+    events: events.replace(' events on screen and beside it', '').trim(),
+    coldMs,
+    warmMs,
+    zoomFrames,
+    scrubFrames,
+    movedKiB: moved.bytes / 1024,
+    heapMiB: usedSize / 2 ** 20,
+  };
+}
+
+async function open(browser: Browser, url: string, run: string) {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  const moved = { bytes: 0 };
+  const client = await page.context().newCDPSession(page);
+  await client.send('Network.enable');
+  const ours = new Set<string>();
+  client.on('Network.responseReceived', ({ requestId, response }) => {
+    if (response.url.includes('/plugin/oom_forensics/data')) ours.add(requestId);
+  });
+  client.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    if (ours.has(requestId)) moved.bytes += encodedDataLength;
+  });
+  const link = `#oom_forensics&p.oom_forensics.run=${encodeURIComponent(run)}`;
+  // TensorBoard itself is loaded first: the clock runs for the tab alone.
+  await page.goto(`${url}/#none`);
+  await page.waitForTimeout(2000);
+  const begin = performance.now();
+  await page.goto(`${url}/${link}`);
+  await page.reload({ waitUntil: 'commit' });
+  const tab = page.frameLocator('iframe');
+  await tab.locator('.time-chart canvas').first().waitFor({ timeout: 120_000 });
+  const firstPictureMs = performance.now() - begin;
+  await tab.locator('[role=tabpanel] .card[aria-busy=false]').first().waitFor({ timeout: 120_000 });
+  const frame = page.frames().find((each) => each !== page.mainFrame());
+  if (!frame) throw new Error('the tab is not there');
+  return { page, frame, firstPictureMs, moved };
+}
+
+async function zoom(page: Page, frame: Frame): Promise<void> {
+  const box = await frame.locator('.time-chart').first().boundingBox();
+  if (!box) throw new Error('the timeline is not on screen');
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 80);
+  await page.keyboard.down('Control');
+  for (let gesture = 0; gesture < GESTURES; gesture += 1) await page.mouse.wheel(0, -60);
+  for (let gesture = 0; gesture < GESTURES; gesture += 1) await page.mouse.wheel(0, 60);
+  await page.keyboard.up('Control');
+}
+
+async function scrub(page: Page, frame: Frame): Promise<void> {
+  const box = await frame.locator('.time-chart').first().boundingBox();
+  if (!box) throw new Error('the timeline is not on screen');
+  for (let gesture = 0; gesture < GESTURES; gesture += 1) {
+    await page.mouse.click(box.x + 90 + ((box.width - 120) * gesture) / GESTURES, box.y + 80);
+  }
+}
+
+/** The times between frames while something is done. */
+async function during(frame: Frame, action: () => Promise<void>): Promise<Frames> {
+  await frame.evaluate(() => {
+    const times: number[] = [];
+    let last = performance.now();
+    const tick = (now: number) => {
+      times.push(now - last);
+      last = now;
+      requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+    Object.assign(window, { frameTimes: times });
+  });
+  await action();
+  const times = await frame.evaluate(() => (window as unknown as { frameTimes: number[] }).frameTimes);
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
+  return { median: at(0.5), p95: at(0.95) };
+}
+
+const [logdir] = process.argv.slice(2);
+if (!logdir) throw new Error('usage: bench LOGDIR');
+const tensorBoard = await startTensorBoard(logdir);
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox'],
+});
+try {
+  const answer = await fetch(`${tensorBoard.url}/data/plugin/oom_forensics/runs`);
+  const runs = (await answer.json()) as { run: string }[];
+  console.log('| run | events | first picture cold | warm | zoom frame p50 / p95 | scrub frame p50 / p95 | moved | heap |');
+  console.log('| --- | --- | --- | --- | --- | --- | --- | --- |');
+  for (const { run } of runs) {
+    const result = await measure(browser, tensorBoard.url, run);
+    const frames = ({ median, p95 }: Frames) => `${median.toFixed(0)} / ${p95.toFixed(0)} ms`;
+    console.log(
+      `| ${run} | ${result.events} | ${result.coldMs.toFixed(0)} ms | ${result.warmMs.toFixed(0)} ms | ${frames(result.zoomFrames)} | ${frames(result.scrubFrames)} | ${result.movedKiB.toFixed(0)} KiB | ${result.heapMiB.toFixed(0)} MiB |`,
+    );
+  }
+} finally {
+  await browser.close();
+  await tensorBoard.stop();
+}
