@@ -15,7 +15,7 @@ EXIT_OUT_OF_MEMORY = 3
 
 @pytest.fixture(scope="session")
 def oom_logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A logdir with one run, recorded while a demo job ran out of memory."""
+    """A logdir of a demo job that ran out of memory under the profiler."""
     logdir = tmp_path_factory.mktemp("oom_logdir")
     job = subprocess.run(
         [sys.executable, "-m", "demos.fragmentation", "--logdir", logdir],
@@ -30,6 +30,8 @@ def oom_logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def oom_run(oom_logdir: Path) -> Path:
-    """The folder of that run."""
-    (folder,) = oom_logdir.glob("plugins/profile/*")
+    """The folder of the profile; the flight recorder's report lies beside it."""
+    (folder,) = (
+        each for each in oom_logdir.glob("plugins/profile/*") if not each.name.endswith("_oom")
+    )
     return folder

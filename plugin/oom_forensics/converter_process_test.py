@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -124,6 +126,29 @@ def test_work_can_be_cancelled(oom_run: Path) -> None:
     waiting.join(timeout=10)
     assert [failure.code for failure in failures] == [CODE_ABORTED]
     converter.close()
+
+
+def test_a_parent_that_is_killed_leaves_no_converter_behind(oom_run: Path) -> None:
+    script = (
+        "import sys, time\n"
+        "from oom_forensics.converter_process import ConverterProcess\n"
+        "converter = ConverterProcess(sys.argv[1])\n"
+        "converter.ask({'dataset': 'INFO'})\n"
+        "print(converter._child.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script, oom_run], stdout=subprocess.PIPE, text=True
+    )
+    assert parent.stdout is not None
+    converter = Path(f"/proc/{int(parent.stdout.readline())}/cmdline")
+    assert b"serve" in converter.read_bytes()
+    parent.kill()
+    parent.wait()
+    deadline = time.monotonic() + 60
+    while converter.exists() and converter.read_bytes() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not converter.exists() or not converter.read_bytes()
 
 
 def test_many_threads_get_their_own_answers(pool: ConverterPool, oom_run: Path) -> None:
