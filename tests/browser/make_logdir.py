@@ -31,7 +31,7 @@ def train(logdir: Path) -> Path:
     )
     if job.returncode != OUT_OF_MEMORY:
         sys.exit(f"the demo job was to run out of memory; it exited with {job.returncode}")
-    (trace,) = logdir.glob("plugins/profile/*/*.xplane.pb")
+    (trace,) = logdir.glob("plugins/profile/*[0-9]/*.xplane.pb")
     return trace
 
 

@@ -55,7 +55,7 @@ def recording(
         TF_BFC_MEMORY_DUMP=str(folder / "dump"),
     )
     assert "OOM when allocating tensor" in died.stderr, died.stderr
-    (trace,) = (folder / "logdir").glob("plugins/profile/*/*.xplane.pb")
+    (trace,) = (folder / "logdir").glob("plugins/profile/*[0-9]/*.xplane.pb")
     # One out-of-memory is several failing attempts; the last dump is the moment it returned.
     last = max(folder.glob("dump*"), key=lambda path: path.suffix)
     return Recording(trace, bfc_memory_map_pb2.MemoryDump.FromString(last.read_bytes()))
