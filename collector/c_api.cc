@@ -62,6 +62,22 @@ OOM_FORENSICS_EXPORT char* OomForensics_Snapshot(const char* logdir,
   return CopyUnlessEmpty(folder);
 }
 
+OOM_FORENSICS_EXPORT void OomForensics_StartRecording() {
+  if (Collector* collector = Collector::Get()) collector->StartSession();
+}
+
+OOM_FORENSICS_EXPORT char* OomForensics_StopRecording(const char* logdir,
+                                                      char** error) {
+  Collector* collector = Collector::Get();
+  std::string sentence = kNotLoaded;
+  std::string folder;
+  if (collector != nullptr) {
+    folder = collector->StopAndWriteSession(logdir, &sentence);
+  }
+  if (folder.empty()) *error = Copy(sentence);
+  return CopyUnlessEmpty(folder);
+}
+
 OOM_FORENSICS_EXPORT char* OomForensics_MemoryStats() {
   Collector* collector = Collector::Get();
   return Copy(collector == nullptr ? "[]" : collector->MemoryStatsJson());

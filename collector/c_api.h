@@ -27,6 +27,14 @@ void OomForensics_LearnLogdir(const char* logdir);
 // Returns its folder; null on failure, *error is then a sentence.
 char* OomForensics_Snapshot(const char* logdir, char** error);
 
+// Keeps all events from now on, as a profiler session does, but without
+// TensorFlow's profiler.
+void OomForensics_StartRecording();
+
+// Ends that and writes the trace into a run folder of `logdir`. Returns the
+// folder; null on failure, *error is then a sentence.
+char* OomForensics_StopRecording(const char* logdir, char** error);
+
 // The state of every allocator: a JSON array. Never null.
 char* OomForensics_MemoryStats();
 

@@ -10,6 +10,7 @@
 
 #include "collector/clock.h"
 #include "collector/diagnostics.h"
+#include "collector/flight_recorder/run_folder.h"
 #include "collector/json_writer.h"
 #include "collector/python_bridge.h"
 #include "collector/region_hooks.h"
@@ -220,8 +221,32 @@ void Collector::StartSession() {
 
 std::string Collector::StopSession() {
   const std::unique_ptr<Recording> recording = recorder_.StopCapture();
-  if (recording == nullptr) return "";
+  return recording == nullptr ? "" : WriteSession(*recording, Facts());
+}
+
+std::string Collector::StopAndWriteSession(const std::string& logdir,
+                                           std::string* error) {
+  const std::unique_ptr<Recording> recording = recorder_.StopCapture();
+  if (recording == nullptr) {
+    *error = "nothing is being recorded";
+    return "";
+  }
   SessionFacts session = Facts();
+  session.writes_own_file = true;
+  const std::string trace = WriteSession(*recording, session);
+  device_memory_.EndSession();
+  const auto folder =
+      RunFolder::Make(logdir, recording->stop_ns, "recording", error);
+  if (!folder.has_value()) return "";
+  if (!folder->Write(HostName() + ".xplane.pb", trace, error)) {
+    folder->RemoveIfEmpty();
+    return "";
+  }
+  return folder->path();
+}
+
+std::string Collector::WriteSession(const Recording& recording,
+                                    SessionFacts session) {
   session.origin = "profile";
   session.buffer_events = CurrentSettings().capture_events;
   std::vector<AllocatorFacts> allocators;
@@ -232,7 +257,7 @@ std::string Collector::StopSession() {
     if (i < baseline_dumps_.size()) facts.baseline_dump = baseline_dumps_[i];
     allocators.push_back(std::move(facts));
   }
-  return WriteTrace(session, allocators, *recording,
+  return WriteTrace(session, allocators, recording,
                     recorder_.sites().Snapshot());
 }
 

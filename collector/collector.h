@@ -39,6 +39,12 @@ class Collector {
   // tracers have ended too.
   std::string TakeDevicePlanes();
 
+  // Ends a session that is not one of TensorFlow's profiler, and writes its
+  // trace into a run folder of `logdir`. Returns the folder, or nothing and a
+  // sentence in `error`.
+  std::string StopAndWriteSession(const std::string& logdir,
+                                  std::string* error);
+
   // Changes a setting. Returns a sentence if that is not possible, else
   // nothing. What decides which events are recorded can only be changed before
   // the first one.
@@ -61,6 +67,7 @@ class Collector {
   Settings CurrentSettings();
   SessionFacts Facts();
   std::vector<AllocatorState> AllocatorStates() const;
+  std::string WriteSession(const Recording& recording, SessionFacts session);
   void ListenForSignal();
 
   std::mutex settings_mutex_;

@@ -26,6 +26,7 @@ from oom_forensics.recorder import (
     configure,
     last_report,
     memory_stats,
+    record,
     snapshot,
 )
 
@@ -39,6 +40,7 @@ __all__ = [
     "last_report",
     "memory_stats",
     "open",
+    "record",
     "snapshot",
 ]
 

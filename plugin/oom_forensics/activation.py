@@ -89,9 +89,7 @@ def _annotate_errors(module: ModuleType, library: CollectorLibrary) -> None:
 
     # The parameters are those of the original: TensorFlow reads their names to
     # pickle an error.
-    def __init__(  # noqa: N807, put into a class below
-        self: Any, node_def: Any, op: Any, message: Any, *args: Any
-    ) -> None:
+    def annotated(self: Any, node_def: Any, op: Any, message: Any, *args: Any) -> None:
         original(self, node_def, op, message, *args)
         # The same class tells of quotas and full disks.
         if "OOM" in str(message):
@@ -99,7 +97,7 @@ def _annotate_errors(module: ModuleType, library: CollectorLibrary) -> None:
             if summary:
                 self.add_note("OOM Forensics: " + summary)
 
-    error.__init__ = __init__
+    error.__init__ = annotated
 
 
 _loaded = CollectorLibrary.loaded()

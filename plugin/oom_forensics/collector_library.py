@@ -66,6 +66,18 @@ class CollectorLibrary:
         folder = self._text_of("OomForensics_Snapshot", os.fsencode(logdir), ctypes.byref(error))
         return folder, self._take(error.value) or ""
 
+    def start_recording(self) -> None:
+        """Keeps all events from now on."""
+        self._library.OomForensics_StartRecording()
+
+    def stop_recording(self, logdir: str) -> tuple[str | None, str]:
+        """Ends that and writes a trace; returns its folder, or None and why."""
+        error = ctypes.c_void_p()
+        folder = self._text_of(
+            "OomForensics_StopRecording", os.fsencode(logdir), ctypes.byref(error)
+        )
+        return folder, self._take(error.value) or ""
+
     def memory_stats(self) -> list[dict[str, Any]]:
         """Returns the state of every allocator."""
         text = self._text_of("OomForensics_MemoryStats")

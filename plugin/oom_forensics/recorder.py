@@ -15,7 +15,9 @@ module. Everything here asks it.
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +101,26 @@ def snapshot(logdir: str | os.PathLike[str] | None = None) -> Path:
     if folder is None:
         raise RecorderError(error)
     return Path(folder)
+
+
+@contextlib.contextmanager
+def record(logdir: str | os.PathLike[str]) -> Iterator[None]:
+    """Records every allocation of its body into a run folder of `logdir`.
+
+    As `tf.profiler.experimental.Profile` does, but without TensorFlow's profiler and
+    what that costs; the trace holds the allocators' planes only. Not both at once.
+
+    Raises:
+      RecorderError: The trace cannot be written, or TensorFlow is not imported.
+    """
+    library = _library()
+    library.start_recording()
+    try:
+        yield
+    finally:
+        folder, error = library.stop_recording(os.path.abspath(logdir))
+    if folder is None:
+        raise RecorderError(error)
 
 
 def memory_stats() -> list[dict[str, Any]]:
