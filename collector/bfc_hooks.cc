@@ -186,6 +186,10 @@ void* HookedAllocateRaw(void* self, size_t alignment, size_t num_bytes,
     }
     return nullptr;
   }
+  if (!hooks.recorder->Keeps(num_bytes, &thread.random)) {
+    hooks.recorder->CountAlloc(allocator->id, address);
+    return address;
+  }
   int64_t step_id = 0;
   const Site* site =
       SiteOfRequest(hooks, num_bytes,

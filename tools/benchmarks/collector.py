@@ -33,9 +33,8 @@ os.environ.setdefault("TF_CPU_BFC_MEM_LIMIT_IN_MB", "4096")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
-import tensorflow as tf
-
 import oom_forensics
+import tensorflow as tf
 
 EAGER_OPS_PER_ROUND = 4000
 STEPS_PER_ROUND = 12
@@ -125,7 +124,7 @@ def table_lines(title: str, seconds: dict[str, list[float]], count: int) -> list
         ratios = [value / off for value, off in pairs]
         low, middle, high = statistics.quantiles(ratios, n=4)
         each = statistics.median(seconds[name]) / count * 1e6
-        lines.append(f"| {title} | {name} | {each:,.1f} | {middle:.3f} | {low:.3f}–{high:.3f} |")
+        lines.append(f"| {title} | {name} | {each:,.1f} | {middle:.3f} | {low:.3f} to {high:.3f} |")
     return lines
 
 

@@ -1,0 +1,115 @@
+#include "collector/flight_recorder/memory_story.h"
+
+#include <gtest/gtest.h>
+
+#include <protozero/pbf_writer.hpp>
+
+#include "collector/flight_recorder/summary.h"
+#include "collector/recorder.h"
+#include "proto/event_schema.h"
+
+namespace oom_forensics::collector {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+void AddChunk(std::string* dump, uint64_t size, bool in_use) {
+  protozero::pbf_writer writer(*dump);
+  protozero::pbf_writer chunk(writer, schema::memory_dump::kChunk);
+  chunk.add_int64(schema::mem_chunk::kSize, static_cast<int64_t>(size));
+  chunk.add_bool(schema::mem_chunk::kInUse, in_use);
+}
+
+// A pool of 100 MiB, all of it reserved: 70 MiB in use, two holes of 15 MiB.
+class MemoryStoryTest : public testing::Test {
+ protected:
+  MemoryStoryTest() {
+    Alloc(1, "dense/MatMul", 50 * kMiB);
+    Alloc(2, "dense/Relu", 10 * kMiB);
+    Alloc(3, "dense/Relu", 10 * kMiB);
+    Alloc(4, "gone", 1 * kMiB);
+    recorder_.RecordFree(0, reinterpret_cast<void*>(4 << 8), 1);
+  }
+
+  SiteId MakeSite(std::string_view op, uint64_t bytes) {
+    SiteKey key;
+    key.op = op;
+    key.shape = "[8,16]";
+    key.dtype = 1;
+    key.requested_bytes = bytes;
+    key.allocated_bytes = bytes;
+    return recorder_.sites().Intern(key)->id;
+  }
+
+  void Alloc(uint64_t number, std::string_view op, uint64_t bytes) {
+    recorder_.RecordAlloc(0, reinterpret_cast<void*>(number << 8),
+                          MakeSite(op, bytes), 42, 1);
+  }
+
+  MemoryStory Fail(uint64_t bytes) {
+    Failure failure;
+    failure.sequence =
+        recorder_.RecordFailure(0, MakeSite("dense_1/MatMul", bytes), 42, 1);
+    failure.statistics =
+        AllocatorStatistics{4, 70 * kMiB, 71 * kMiB, 50 * kMiB, 100 * kMiB};
+    AddChunk(&failure.memory_dump, 50 * kMiB, true);
+    AddChunk(&failure.memory_dump, 15 * kMiB, false);
+    AddChunk(&failure.memory_dump, 20 * kMiB, true);
+    AddChunk(&failure.memory_dump, 15 * kMiB, false);
+    recorder_.AddFailure(failure);
+    // What happens afterwards is not part of the story.
+    Alloc(9, "later", 1 * kMiB);
+    AllocatorState state;
+    state.info.name = "pool";
+    return TellStory(*recorder_.Recent(), recorder_.sites().Snapshot(), {state},
+                     failure.sequence, 100);
+  }
+
+  Recorder recorder_{Settings{}};
+};
+
+TEST_F(MemoryStoryTest, TellsALackOfMemoryFromMemoryInPieces) {
+  EXPECT_EQ(Fail(20 * kMiB).oom->reason, Reason::kFragmentation);
+  EXPECT_EQ(Fail(30 * kMiB).oom->reason, Reason::kFragmentation);
+  EXPECT_EQ(Fail(31 * kMiB).oom->reason, Reason::kCapacity);
+}
+
+TEST_F(MemoryStoryTest, SumsUpWhoHoldsWhatAtThatMoment) {
+  const MemoryStory story = Fail(20 * kMiB);
+  ASSERT_EQ(story.holders.size(), 2u);
+  EXPECT_EQ(story.holders[0].site.op, "dense/MatMul");
+  EXPECT_EQ(story.holders[0].allocated_bytes, 50 * kMiB);
+  EXPECT_EQ(story.holders[1].site.op, "dense/Relu");
+  EXPECT_EQ(story.holders[1].count, 2u);
+}
+
+TEST_F(MemoryStoryTest, ListsRecentAllocationsInOrderUpToTheFailure) {
+  const MemoryStory story = Fail(20 * kMiB);
+  ASSERT_EQ(story.recent.size(), 4u);
+  EXPECT_EQ(story.recent.front().site.op, "dense/MatMul");
+  EXPECT_EQ(story.recent.back().site.op, "gone");
+}
+
+TEST_F(MemoryStoryTest, IsSummedUpInThreeLines) {
+  const std::vector<std::string> lines = SummaryLines(Fail(20 * kMiB));
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0],
+            "dense_1/MatMul asked pool#0 for 20.0 MiB (float32 [8,16]) and did "
+            "not get it.");
+  EXPECT_EQ(lines[1],
+            "70.0 MiB of 100.0 MiB in use, 30.0 MiB free, largest hole 15.0 "
+            "MiB. Enough memory is free, but in pieces that are each too "
+            "small.");
+  EXPECT_EQ(lines[2],
+            "Largest holders: 50.0 MiB in 1 of dense/MatMul (float32 [8,16]); "
+            "20.0 MiB in 2 of dense/Relu (float32 [8,16]).");
+}
+
+TEST(HumanBytesTest, ChoosesTheUnit) {
+  EXPECT_EQ(HumanBytes(1023), "1023 B");
+  EXPECT_EQ(HumanBytes(1536), "1.5 KiB");
+  EXPECT_EQ(HumanBytes(uint64_t{3} << 40), "3.0 TiB");
+}
+
+}  // namespace
+}  // namespace oom_forensics::collector

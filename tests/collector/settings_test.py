@@ -1,0 +1,54 @@
+"""What the settings do to a recording."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+RunPython = Callable[..., subprocess.CompletedProcess[str]]
+SCRIPT = Path(__file__).parent / "scripts/record_some.py"
+SMALL, MIDDLE, LARGE = 64 * 4, 4096 * 4, 1024 * 512 * 4
+
+
+def record(run_python: RunPython, logdir: Path, **settings: str) -> dict[str, Any]:
+    done = run_python(SCRIPT, logdir, **settings)
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def sizes(answer: dict[str, Any]) -> list[int]:
+    return [allocation["requested"] for allocation in answer["allocations"]]
+
+
+def test_smaller_than_min_bytes_is_counted_but_not_recorded(
+    run_python: RunPython, tmp_path: Path
+) -> None:
+    answer = record(run_python, tmp_path, OOM_FORENSICS_MIN_BYTES=str(MIDDLE))
+    assert set(sizes(answer)) == {MIDDLE, LARGE}
+    assert int(answer["totals"]) >= 803
+
+
+def test_sampling_keeps_the_large_and_weighs_the_small(
+    run_python: RunPython, tmp_path: Path
+) -> None:
+    answer = record(run_python, tmp_path, OOM_FORENSICS_ALLOCATION_LOG_SAMPLING_RATE="0.25")
+    large = [a for a in answer["allocations"] if a["requested"] == LARGE]
+    small = [a for a in answer["allocations"] if a["requested"] != LARGE]
+    assert [a["weight"] for a in large] == [1.0] * 3
+    assert {a["weight"] for a in small} == {4.0}
+    # 800 tosses of 1/4: five standard deviations of the estimate are 245.
+    assert abs(4 * len(small) - 800) < 245
+
+
+def test_anonymous_addresses_are_small_and_keep_their_distances(
+    run_python: RunPython, tmp_path: Path
+) -> None:
+    answer = record(run_python, tmp_path, OOM_FORENSICS_ANONYMIZE_ADDRESSES="1")
+    addresses = [a["address"] for a in answer["allocations"]]
+    assert min(addresses) >= 1 << 32
+    assert len(set(addresses)) == len(addresses)
+    assert all(address % 256 == min(addresses) % 256 for address in addresses)

@@ -1,0 +1,100 @@
+"""Tries the collector on the TensorFlow of this environment; exits 1 if it falls short.
+
+Runs out of memory for real and compares what the recorder kept with TensorFlow's own
+chunk map, address by address.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+os.environ["TF_CPU_ALLOCATOR_USE_BFC"] = "1"
+os.environ["TF_CPU_BFC_MEM_LIMIT_IN_MB"] = "256"
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import tensorflow as tf
+from oom_forensics.collector_library import CollectorLibrary
+from tensorflow.core.protobuf import bfc_memory_map_pb2
+from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+
+def require(condition: object, sentence: str) -> None:
+    """Ends the try with a sentence where the condition does not hold."""
+    if not condition:
+        raise SystemExit(sentence)
+
+
+def stats_of(plane: Any, stats: Any) -> dict[str, Any]:
+    """Returns the stats of an event or its metadata by name."""
+    found = {}
+    for stat in stats:
+        kind = stat.WhichOneof("value")
+        value = getattr(stat, kind)
+        name = plane.stat_metadata[stat.metadata_id].name
+        found[name] = plane.stat_metadata[value].name if kind == "ref_value" else value
+    return found
+
+
+def run_out_of_memory(logdir: Path) -> None:
+    """Fills the pool with tensors of many sizes until it is full."""
+    kept = [tf.zeros([100 + i, 30]) for i in range(20)]
+    with tf.profiler.experimental.Profile(str(logdir)):
+        try:
+            for i in range(10_000):
+                kept.append(tf.random.normal([64 + i, 1024]))
+                if i % 3 == 0:
+                    kept[i] = None
+        except tf.errors.ResourceExhaustedError:
+            return
+    raise SystemExit("there was no out-of-memory")
+
+
+def check(logdir: Path) -> None:
+    """Compares the trace with the chunk map in it."""
+    space = xplane_pb2.XSpace()
+    (trace,) = [path for path in logdir.rglob("*.xplane.pb") if "_oom" not in str(path)]
+    space.ParseFromString(trace.read_bytes())
+    (plane,) = [plane for plane in space.planes if "bfc" in plane.name]
+    live: dict[int, tuple[int, int]] = {}
+    named = 0
+    for line in plane.lines:
+        for event in line.events:
+            metadata = plane.event_metadata[event.metadata_id]
+            site = stats_of(plane, metadata.stats)
+            stats = stats_of(plane, event.stats)
+            if metadata.name == "alloc":
+                live[stats["address"]] = (site["allocated_bytes"], site["requested_bytes"])
+                named += "op" in site and "shape" in site
+            elif metadata.name == "free":
+                del live[stats["address"]]
+            elif metadata.name == "failed":
+                dump = bfc_memory_map_pb2.MemoryDump.FromString(stats["memory_dump"])
+                expected = {c.address: (c.size, c.requested_size) for c in dump.chunk if c.in_use}
+                require(live == expected, "the live set differs from TensorFlow's chunk map")
+                require(named > 100, "allocations have no op names")
+                print(f"{len(live)} live chunks as in TensorFlow's map, {named} with op and shape")
+                return
+    raise SystemExit("the failure is not in the trace")
+
+
+def main() -> None:
+    """Prints what was found."""
+    library = CollectorLibrary.loaded()
+    if library is None:
+        raise SystemExit("TensorFlow did not load the collector")
+    status = library.status()
+    print(f"TensorFlow {tf.__version__}: {status['hooks']}; op names {status['attribution']}")
+    require(status["hooked"], "this TensorFlow is not recognised")
+    require(status["attribution"] == "on", "this TensorFlow's op names are not recognised")
+    with tempfile.TemporaryDirectory() as folder:
+        run_out_of_memory(Path(folder))
+        check(Path(folder))
+        reports = list(Path(folder).rglob("*_oom/*.oom_report.json"))
+        require(reports, "no report was written")
+
+
+if __name__ == "__main__":
+    main()
