@@ -24,7 +24,6 @@ const PICTURES: readonly Picture[] = [
   { name: 'story', link: { run: RUN }, height: 1000 },
   { name: 'story-dark', link: { run: RUN }, dark: true, height: 1000 },
   { name: 'address-map', link: { run: RUN, view: 'map' }, details: true, height: 760 },
-  { name: 'map-over-time', link: { run: RUN, view: 'history' }, details: true, height: 640 },
   { name: 'holders', link: { run: RUN, view: 'holders', stack: 'SCOPE' }, details: true, height: 720 },
   { name: 'live-allocations', link: { run: RUN, view: 'live' }, details: true, height: 720 },
   { name: 'fragmentation', link: { run: RUN, view: 'fragmentation' }, details: true, height: 1000 },

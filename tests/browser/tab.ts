@@ -36,12 +36,21 @@ export function useBrowser(): void {
 }
 
 export async function openTab(options: OpenOptions = {}): Promise<Opened> {
-  const { dark = false, width = 1440, link = { run: FRAGMENTATION } } = options;
-  const context = await browser.newContext({
-    viewport: { width, height: 900 },
-    acceptDownloads: true,
-    permissions: ['clipboard-read', 'clipboard-write'],
-  });
+  const { dark = false, width, link = { run: FRAGMENTATION } } = options;
+  const base = options.url ?? inject('tensorBoardUrl');
+  const { page, errors } = await openPage(
+    `${base}/?darkMode=${dark}${linkFragment(link)}`,
+    width,
+  );
+  return { page, tab: page.frameLocator('iframe'), errors };
+}
+
+/** Opens an address and collects every error, and every request to another machine. */
+export async function openPage(
+  url: string,
+  width = 1440,
+): Promise<{ readonly page: Page; readonly errors: readonly string[] }> {
+  const context = await browser.newContext({ viewport: { width, height: 900 } });
   contexts.push(context);
   const page = await context.newPage();
   const errors: string[] = [];
@@ -52,11 +61,12 @@ export async function openTab(options: OpenOptions = {}): Promise<Opened> {
   });
   page.on('request', (request) => {
     const { hostname, protocol } = new URL(request.url());
-    if (protocol.startsWith('http') && hostname !== '127.0.0.1') errors.push(`asked ${request.url()}`);
+    if (protocol.startsWith('http') && hostname !== '127.0.0.1') {
+      errors.push(`asked ${request.url()}`);
+    }
   });
-  const base = options.url ?? inject('tensorBoardUrl');
-  await page.goto(`${base}/?darkMode=${dark}${linkFragment(link)}`);
-  return { page, tab: page.frameLocator('iframe'), errors };
+  await page.goto(url);
+  return { page, errors };
 }
 
 export function linkFragment(link: Readonly<Record<string, string>>): string {
