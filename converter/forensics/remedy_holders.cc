@@ -122,13 +122,22 @@ std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom) {
 
 std::optional<RemedyCandidate> ReleasePins(const OomCase& oom) {
   if (oom.available_bytes() < oom.rounded_bytes()) return std::nullopt;
-  const std::optional<ReleaseSet> pins = CheapestRelease(
+  std::optional<ReleaseSet> pins = CheapestRelease(
       ReleasableStretches(oom), oom.rounded_bytes(), ReleaseCost::kBytes);
-  if (!pins.has_value() || pins->holders.empty()) return std::nullopt;
+  const bool opens_gap = pins.has_value() && !pins->holders.empty();
+  // Between the pins may lie what the step itself made; without the pins it
+  // would lie elsewhere, so the replay tells whether they are enough.
+  if (!opens_gap) {
+    pins =
+        CheapestRelease(oom.layout(), oom.rounded_bytes(), ReleaseCost::kBytes);
+  }
+  if (!pins.has_value()) return std::nullopt;
   std::vector<Row> rows;
   for (const int64_t holder : pins->holders) {
-    rows.push_back(static_cast<Row>(holder));
+    const Row row = static_cast<Row>(holder);
+    if (CanBeReleased(oom, row)) rows.push_back(row);
   }
+  if (rows.empty()) return std::nullopt;
   // Whoever lets go of these lets go of all that are like them.
   const AllocationSite& site = DominantSite(oom, rows);
   if (IsLeaking(oom, site)) return std::nullopt;  // ReleaseLeak names it.
@@ -147,9 +156,12 @@ std::optional<RemedyCandidate> ReleasePins(const OomCase& oom) {
                    DescribeSite(oom.host(), site), " (",
                    FormatBytes(BytesOf(oom, alike)), ") outside this memory."));
   candidate.remedy.set_detail(absl::StrCat(
-      "They outlive their step and lie between the gaps: letting go of ",
-      FormatCount(rows.size()), " tensors of ", FormatBytes(BytesOf(oom, rows)),
-      " alone opens one gap of ", FormatBytes(pins->hole_bytes),
+      "They outlive their step and lie between the gaps",
+      opens_gap ? absl::StrCat(": letting go of ", FormatCount(rows.size()),
+                               " tensors of ", FormatBytes(BytesOf(oom, rows)),
+                               " alone opens one gap of ",
+                               FormatBytes(pins->hole_bytes))
+                : std::string(),
       ". Hold them as NumPy arrays on the host, or make them before everything "
       "else, so that they lie together."));
   candidate.remedy.set_code("kept.append(tensor.numpy())");
