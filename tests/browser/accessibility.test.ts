@@ -4,7 +4,18 @@ import { expectNoErrors, FRAGMENTATION, openTab, sees, useBrowser } from './tab'
 
 useBrowser();
 
-const VIEWS = ['map', 'holders', 'live', 'fragmentation', 'window', 'steps'];
+const VIEWS = [
+  'map',
+  'holders',
+  'live',
+  'fragmentation',
+  'window',
+  'leaks',
+  'steps',
+  'compare',
+  'allocators',
+  'quality',
+];
 
 describe.each([
   ['light', false],

@@ -7,6 +7,7 @@ import { NO_FILTER } from '../../store/selection';
 import { select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { Bytes } from '../../ui/Bytes';
+import { LeakNote } from './LeakNote';
 
 /** No OOM: how close it came, and who held the most. */
 export function NoOomCard({ target }: { readonly target: Target }) {
@@ -65,6 +66,7 @@ export function NoOomCard({ target }: { readonly target: Target }) {
           </ol>
         </>
       )}
+      <LeakNote target={target} />
     </article>
   );
 }

@@ -4,6 +4,7 @@ import type { Oom } from '../../generated/datasets_pb';
 import { select } from '../../store/session';
 import { relativeNs, type Target } from '../../store/target';
 import { Bytes } from '../../ui/Bytes';
+import { Minimap } from '../timeline/Minimap';
 import { Evidence } from './Evidence';
 import { FitPicture } from './FitPicture';
 import { Remedies } from './Remedies';
@@ -90,10 +91,16 @@ function OomStory({ oom, target, number }: OomCardProps) {
               <Fact label="Limit" value={oom.limitBytes} onClick={showIn('map')} />
             )}
           </div>
+          <figure class="story-moment">
+            <Minimap target={target} height={72} />
+            <figcaption>
+              Memory in use over the whole recording, with the moment of each refusal
+            </figcaption>
+          </figure>
+          {verdict && <Evidence verdict={verdict} check={oom.dumpCheck} />}
         </div>
         <Remedies remedies={oom.remedies} />
       </div>
-      {verdict && <Evidence verdict={verdict} check={oom.dumpCheck} />}
     </>
   );
 }

@@ -49,7 +49,12 @@ function RemedyItem({ remedy }: { readonly remedy: Remedy }) {
           <CopyButton text={remedy.code} label={`Copy the code of: ${remedy.title}`} />
         </div>
       )}
-      {remedy.proof !== '' && <p class="remedy-proof">Checked: {remedy.proof}</p>}
+      {remedy.proof !== '' && (
+        <details class="remedy-proof">
+          <summary>How this was checked</summary>
+          <p>{remedy.proof}</p>
+        </details>
+      )}
     </li>
   );
 }

@@ -7,7 +7,6 @@ import { MarkKind, type TimelineSeries } from '../../generated/datasets_pb';
 import { filterOf, type Target } from '../../store/target';
 import { recordingLength, showRange, timeInteractions, visibleRange } from '../../store/timeWindow';
 
-const HEIGHT = 34;
 /** As the axis of the timeline, so that both have the same scale. */
 const LEFT = 78;
 const RIGHT = 16;
@@ -15,7 +14,7 @@ const GRIP_PIXELS = 6;
 const COLUMNS = 1024;
 
 /** The whole recording, with the part that the timeline shows: to be moved and stretched. */
-export function Minimap({ target }: { readonly target: Target }) {
+export function Minimap({ target, height }: { readonly target: Target; readonly height: number }) {
   const drag = useRef<{ grip: Grip; start: number; brush: { from: number; to: number } }>(
     undefined,
   );
@@ -57,7 +56,7 @@ export function Minimap({ target }: { readonly target: Target }) {
   };
   return (
     <Canvas
-      height={HEIGHT}
+      height={height}
       class="minimap"
       label="The whole recording, with the part that is shown. Arrow keys move it, plus and minus zoom."
       draw={(surface) => drawMinimap(surface, series, target, brush)}

@@ -88,7 +88,7 @@ export function Timeline({ target }: { readonly target: Target }) {
         {asked.error && <Failed error={asked.error} retry={asked.retry} />}
         {!series && asked.loading && <Waiting run={target.run} what="Reading the timeline…" />}
         {series && <Chart target={target} series={series} />}
-        {series && <Minimap target={target} />}
+        {series && <Minimap target={target} height={34} />}
         {series && (
           <TableOf
             caption="Memory over time"
