@@ -1,6 +1,6 @@
 """Records real eager operations: many memory events and no out-of-memory.
 
-    many_events.py LOGDIR [MEMORY_EVENTS]
+many_events.py LOGDIR [MEMORY_EVENTS]
 """
 
 from __future__ import annotations
