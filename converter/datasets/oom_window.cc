@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,8 @@ DumpCheck CheckDump(const OomRef& oom, const ChunkMap& map) {
   return check;
 }
 
+// Holders are told apart by op, shape and dtype: chunks of one tensor may
+// differ in size, as the allocator does not always split one.
 void FillHolders(const SelectedAllocator& allocator,
                  const std::vector<Row>& live, Oom* message) {
   struct Sum {
@@ -71,15 +74,16 @@ void FillHolders(const SelectedAllocator& allocator,
     Row example = kNoRow;
   };
   const AllocatorReplay& replay = *allocator.replay;
-  absl::flat_hash_map<SiteId, Sum> sums;
+  absl::flat_hash_map<std::tuple<StringId, StringId, int32_t>, Sum> sums;
   for (const Row row : live) {
-    Sum& sum = sums[replay.trace().site[row]];
+    const AllocationSite& site = replay.SiteOf(row);
+    Sum& sum = sums[{site.op, site.shape, site.dtype}];
     ++sum.count;
     sum.bytes += replay.BytesOf(row);
     sum.example = std::min(sum.example, row);
   }
   std::vector<Sum> largest;
-  for (const auto& [site, sum] : sums) largest.push_back(sum);
+  for (const auto& [key, sum] : sums) largest.push_back(sum);
   std::sort(largest.begin(), largest.end(), [](const Sum& a, const Sum& b) {
     return std::pair(b.bytes, a.example) < std::pair(a.bytes, b.example);
   });

@@ -32,7 +32,8 @@ std::string Shape(const Dims& dims) {
 }
 
 std::string OpOrUnknown(const std::string& op) {
-  return op.empty() ? "an op that was not recorded" : Printable(op);
+  return op.empty() ? "outside of any op (made from NumPy, say)"
+                    : Printable(op);
 }
 
 void AddRequest(const Oom& oom, std::string* text) {
