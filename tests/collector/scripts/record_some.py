@@ -7,6 +7,7 @@ protocol buffers. Argument: the logdir.
 import json
 import pathlib
 import sys
+from typing import Any
 
 import oom_forensics
 import tensorflow as tf
@@ -23,7 +24,8 @@ space.ParseFromString(next(pathlib.Path(sys.argv[1]).rglob("*.xplane.pb")).read_
 plane = next(plane for plane in space.planes if "bfc" in plane.name)
 
 
-def values(stats):
+def values(stats: Any) -> dict[str, Any]:
+    """Returns the stats by name."""
     found = {}
     for stat in stats:
         value = getattr(stat, stat.WhichOneof("value"))
