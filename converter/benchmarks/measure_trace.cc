@@ -22,6 +22,7 @@
 #include "converter/datasets/dataset.h"
 #include "converter/input/mapped_file.h"
 #include "converter/input/trace_files.h"
+#include "converter/reader/trace_reader.h"
 #include "converter/render/render.h"
 #include "converter/run/run.h"
 #include "proto/event_schema.h"
@@ -120,26 +121,22 @@ absl::StatusOr<std::unique_ptr<Run>> Open(const std::string& path) {
   return Run::Open(*files, RunOptions());
 }
 
-uint64_t RowCount(const Run& run) {
-  uint64_t rows = 0;
-  for (const auto& host : run.hosts()) {
-    for (const auto& allocator : host->allocators()) {
-      rows += allocator->trace().row_count();
-    }
-  }
-  return rows;
-}
-
 int Load(const std::string& path) {
   const auto start = Clock::now();
-  const auto run = Open(path);
-  if (!run.ok()) return Fail(run.status());
+  auto trace = ReadTrace(path, ReadOptions());
+  if (!trace.ok()) return Fail(trace.status());
+  const double read_seconds = SecondsSince(start);
+  const HostAnalysis host(*std::move(trace));
   const double seconds = SecondsSince(start);
-  uint64_t resident = 0;
-  for (const auto& host : (*run)->hosts()) resident += host->ResidentBytes();
-  const uint64_t rows = RowCount(**run);
-  std::cout << "{\"seconds\": " << seconds << ", \"peak_mib\": " << PeakMib()
-            << ", \"events\": " << rows << ", \"bytes_per_event\": "
+  const uint64_t resident = host.ResidentBytes();
+  uint64_t rows = 0;
+  for (const auto& allocator : host.allocators()) {
+    rows += allocator->trace().row_count();
+  }
+  std::cout << "{\"seconds\": " << seconds
+            << ", \"read_seconds\": " << read_seconds
+            << ", \"peak_mib\": " << PeakMib() << ", \"events\": " << rows
+            << ", \"bytes_per_event\": "
             << (rows == 0
                     ? 0.0
                     : static_cast<double>(resident) / static_cast<double>(rows))

@@ -12,9 +12,9 @@ namespace oom_forensics {
 // Adds the query's `top` contributors to the series: the groups (by scope where
 // the query does not say) that hold most where use is highest, the rest as
 // "(others)", and their bytes at each of `positions`, one for each column of
-// the series, rising.
-void AddContributors(const AllocatorReplay& replay, const RowPredicate& keeps,
-                     const Query& query, const std::vector<Position>& positions,
+// the series.
+void AddContributors(const SelectedAllocator& allocator, const Query& query,
+                     const std::vector<Position>& positions,
                      TimelineSeries* series);
 
 }  // namespace oom_forensics

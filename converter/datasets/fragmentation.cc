@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "converter/datasets/address_map.h"
+#include "converter/datasets/derived.h"
 #include "converter/datasets/messages.h"
 #include "converter/datasets/time_columns.h"
 
@@ -23,7 +24,7 @@ void FillSeries(const SelectedAllocator& allocator, const NsRange& range,
   if (columns.empty()) return;
   const uint64_t request =
       RequestForMeasures(replay, columns.back().end, query.request_bytes());
-  const auto holes = allocator.host->Holes(replay, request);
+  const auto holes = HolesOverTime(allocator, request);
   for (const TimeColumn& column : columns) {
     const Position worst = holes->WorstOver(column.begin, column.end);
     FragmentationColumn* message = series->add_columns();

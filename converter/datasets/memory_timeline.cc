@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "converter/datasets/contributors.h"
+#include "converter/datasets/derived.h"
 #include "converter/datasets/messages.h"
 #include "converter/datasets/time_columns.h"
 
@@ -82,9 +83,9 @@ absl::StatusOr<DatasetMessage> AnswerMemoryTimeline(const DatasetInput& input) {
     series->set_allocator(replay.trace().name);
     series->set_limit_bytes(replay.trace().limit_bytes);
     const RowPredicate keeps(allocator, query.filter(), BirthRule::kIgnored);
-    UsageTimeline filtered;
-    if (!keeps.keeps_all()) filtered = UsageTimeline(&replay, keeps);
-    const UsageTimeline& usage = keeps.keeps_all() ? replay.usage() : filtered;
+    std::shared_ptr<const UsageTimeline> filtered;
+    if (!keeps.keeps_all()) filtered = FilteredUsage(allocator, query.filter());
+    const UsageTimeline& usage = keeps.keeps_all() ? replay.usage() : *filtered;
     series->set_filtered(!keeps.keeps_all());
     const std::vector<TimeColumn> columns =
         MakeTimeColumns(allocator, range, column_count);
@@ -94,7 +95,7 @@ absl::StatusOr<DatasetMessage> AnswerMemoryTimeline(const DatasetInput& input) {
     std::vector<Position> highest;
     FillColumns(usage, columns, &highest, series);
     FillPeak(allocator, usage, begin, end, series->mutable_peak());
-    AddContributors(replay, keeps, query, highest, series);
+    AddContributors(allocator, query, highest, series);
     AddMarks(input.run, allocator, range, column_count, series);
     FillEvents(allocator, keeps, begin, end, column_count, series);
     series->set_event_count(end - begin);

@@ -13,17 +13,6 @@ HostAnalysis::HostAnalysis(std::unique_ptr<const HostTrace> trace)
   }
 }
 
-std::shared_ptr<const HoleTimeline> HostAnalysis::Holes(
-    const AllocatorReplay& replay, uint64_t request_bytes) const {
-  const absl::MutexLock lock(&mutex_);
-  std::shared_ptr<const HoleTimeline>& holes = holes_[&replay];
-  if (holes == nullptr ||
-      holes->request_bytes() != RoundedBytes(request_bytes)) {
-    holes = std::make_shared<const HoleTimeline>(replay, request_bytes);
-  }
-  return holes;
-}
-
 const RoleClassifier& HostAnalysis::Roles(const AllocatorReplay& replay) const {
   const absl::MutexLock lock(&mutex_);
   std::unique_ptr<const RoleClassifier>& roles = roles_[&replay];

@@ -9,7 +9,7 @@
 #include "absl/synchronization/mutex.h"
 #include "converter/forensics/roles.h"
 #include "converter/replay/allocator_replay.h"
-#include "converter/replay/hole_timeline.h"
+#include "converter/run/answer_cache.h"
 #include "converter/trace/host_trace.h"
 
 namespace oom_forensics {
@@ -26,12 +26,10 @@ class HostAnalysis {
   const std::vector<std::unique_ptr<AllocatorReplay>>& allocators() const {
     return allocators_;
   }
-  // The holes of one of allocators() over time, for a request. Made when first
-  // asked for; the last one of each allocator is kept.
-  std::shared_ptr<const HoleTimeline> Holes(const AllocatorReplay& replay,
-                                            uint64_t request_bytes) const;
   // The roles of one of allocators()' allocations. Made when first asked for.
   const RoleClassifier& Roles(const AllocatorReplay& replay) const;
+  // Derived from allocators() and kept for the next question.
+  AnswerCache& cache() const { return cache_; }
   uint64_t ResidentBytes() const;
 
  private:
@@ -39,11 +37,11 @@ class HostAnalysis {
   std::vector<std::unique_ptr<AllocatorReplay>> allocators_;
   mutable absl::Mutex mutex_;
   mutable absl::flat_hash_map<const AllocatorReplay*,
-                              std::shared_ptr<const HoleTimeline>>
-      holes_ ABSL_GUARDED_BY(mutex_);
-  mutable absl::flat_hash_map<const AllocatorReplay*,
                               std::unique_ptr<const RoleClassifier>>
       roles_ ABSL_GUARDED_BY(mutex_);
+  // So many views of one tab are in use at a time.
+  static constexpr size_t kMaxCached = 12;
+  mutable AnswerCache cache_{kMaxCached};
 };
 
 }  // namespace oom_forensics

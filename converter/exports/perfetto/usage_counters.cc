@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "converter/datasets/derived.h"
 #include "converter/datasets/messages.h"
 
 namespace oom_forensics {
@@ -96,8 +97,8 @@ void AddUsageCounters(const SelectedAllocator& allocator, PositionRange range,
   const AllocatorReplay& replay = *allocator.replay;
   const UsageTimeline& usage = replay.usage();
   const uint64_t limit_bytes = replay.trace().limit_bytes;
-  const std::shared_ptr<const HoleTimeline> holes = allocator.host->Holes(
-      replay, RequestForMeasures(replay, range.end, /*asked_bytes=*/0));
+  const std::shared_ptr<const HoleTimeline> holes = HolesOverTime(
+      allocator, RequestForMeasures(replay, range.end, /*asked_bytes=*/0));
   std::vector<CounterTrack> counters = {
       {"In use", "Bytes of live allocations, as allocated.",
        [&](Position p) { return usage.At(p).in_use_bytes; }},

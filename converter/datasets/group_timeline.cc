@@ -1,0 +1,91 @@
+#include "converter/datasets/group_timeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "converter/datasets/group_key.h"
+
+namespace oom_forensics {
+namespace {
+
+constexpr Position kMinKeyframeRows = 1024;
+constexpr Position kRowsPerGroup = 16;
+
+}  // namespace
+
+GroupTimeline::GroupTimeline(const AllocatorReplay& replay,
+                             const RowPredicate& keeps, GroupBy group_by)
+    : replay_(replay) {
+  const HostTrace& host = replay.host();
+  absl::flat_hash_map<std::string, uint32_t> index;
+  for (SiteId site = 0; site < host.sites.size(); ++site) {
+    std::string key = SiteGroupKey(host, host.sites.Get(site), group_by);
+    const auto [entry, inserted] =
+        index.try_emplace(std::move(key), static_cast<uint32_t>(keys_.size()));
+    if (inserted) keys_.push_back(entry->first);
+    group_of_site_.push_back(entry->second);
+  }
+  const Position end = replay.end_position();
+  if (!keeps.keeps_all()) {
+    counted_.resize(end);
+    for (Row row = 0; row < end; ++row) {
+      counted_[row] =
+          replay.trace().kind_of[row] == RowKind::kAlloc && keeps(row);
+    }
+  }
+  const uint64_t rows_for_memory = uint64_t{kRowsPerGroup} * keys_.size();
+  keyframe_rows_ = static_cast<Position>(
+      std::min<uint64_t>(std::max<uint64_t>(kMinKeyframeRows, rows_for_memory),
+                         uint64_t{end} + 1));
+  std::vector<int64_t> bytes(keys_.size());
+  for (Row row = 0; row <= end; ++row) {
+    if (row % keyframe_rows_ == 0) {
+      keyframes_.insert(keyframes_.end(), bytes.begin(), bytes.end());
+    }
+    if (row < end) Apply(row, &bytes);
+  }
+}
+
+void GroupTimeline::Count(Row alloc, int64_t sign,
+                          std::vector<int64_t>* bytes) const {
+  if (!counted_.empty() && !counted_[alloc]) return;
+  (*bytes)[group_of_site_[replay_.trace().site[alloc]]] +=
+      sign * static_cast<int64_t>(replay_.BytesOf(alloc));
+}
+
+void GroupTimeline::Apply(Row row, std::vector<int64_t>* bytes) const {
+  const RowKind kind = replay_.trace().kind_of[row];
+  if (kind == RowKind::kFree) {
+    if (replay_.PartnerOf(row) != kNoRow) {
+      Count(replay_.PartnerOf(row), -1, bytes);
+    }
+    return;
+  }
+  if (kind != RowKind::kAlloc) return;
+  // One whose free is missing gives its place to this one.
+  const auto& replaced = replay_.replacements();
+  if (!replaced.empty()) {
+    auto found = std::lower_bound(replaced.begin(), replaced.end(),
+                                  std::pair<Row, Row>(row, 0));
+    for (; found != replaced.end() && found->first == row; ++found) {
+      Count(found->second, -1, bytes);
+    }
+  }
+  Count(row, 1, bytes);
+}
+
+std::vector<int64_t> GroupTimeline::BytesAt(Position position) const {
+  const size_t keyframe = position / keyframe_rows_;
+  const auto first =
+      keyframes_.begin() + static_cast<ptrdiff_t>(keyframe * keys_.size());
+  std::vector<int64_t> bytes(first,
+                             first + static_cast<ptrdiff_t>(keys_.size()));
+  for (Row row = static_cast<Row>(keyframe * keyframe_rows_); row < position;
+       ++row) {
+    Apply(row, &bytes);
+  }
+  return bytes;
+}
+
+}  // namespace oom_forensics
