@@ -85,3 +85,5 @@ BENCHMARK(BM_OomWindow)->Range(kSmall, kLarge)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace oom_forensics
+
+BENCHMARK_MAIN();

@@ -1,0 +1,72 @@
+#include "converter/fuzz/fuzz_targets.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "converter/benchmarks/synthetic_trace.h"
+#include "converter/datasets/dataset.h"
+#include "converter/reader/trace_reader.h"
+#include "converter/render/render.h"
+#include "converter/run/run.h"
+#include "converter/service/service.h"
+
+namespace oom_forensics {
+namespace {
+
+// As `--max-memory-mb` limits it for the plugin.
+constexpr uint64_t kMaxResidentBytes = uint64_t{64} << 20;
+
+std::unique_ptr<Run> OpenBytes(std::string_view bytes) {
+  ReadOptions options;
+  options.allow_truncated = true;
+  options.max_resident_bytes = kMaxResidentBytes;
+  auto trace = ReadTraceFromBytes(bytes, "fuzz.xplane.pb", options);
+  if (!trace.ok()) return nullptr;
+  std::vector<std::unique_ptr<HostAnalysis>> hosts;
+  hosts.push_back(std::make_unique<HostAnalysis>(*std::move(trace)));
+  return std::make_unique<Run>(std::move(hosts));
+}
+
+}  // namespace
+
+void FuzzTrace(std::string_view bytes) {
+  const std::unique_ptr<Run> run = OpenBytes(bytes);
+  if (run == nullptr) return;
+  for (int kind = DatasetKind_MIN; kind <= DatasetKind_MAX; ++kind) {
+    const DatasetEntry* dataset = FindDataset(static_cast<DatasetKind>(kind));
+    if (dataset == nullptr) continue;
+    Query query;
+    query.set_dataset(dataset->kind);
+    query.set_columns(50);
+    query.set_top(3);
+    query.set_group_by(GROUP_SCOPE);
+    const auto answer = AnswerQuery({*run, nullptr, query});
+    if (!answer.ok()) continue;
+    if (!RenderJson(**answer).ok()) __builtin_trap();
+    RenderCsv(**answer, dataset->csv_rows);
+  }
+}
+
+void FuzzRequest(std::string_view bytes) {
+  static const std::unique_ptr<Run>* const run = [] {
+    benchmarks::SyntheticTraceOptions options;
+    options.events = 2000;
+    options.live = 100;
+    options.events_per_step = 200;
+    return new std::unique_ptr<Run>(
+        OpenBytes(benchmarks::MakeSyntheticTrace(options)));
+  }();
+  // Of other runs only such as do not exist can be asked for.
+  if (bytes.find("therPath") != std::string_view::npos ||
+      bytes.find("ther_path") != std::string_view::npos ||
+      bytes.find('\\') != std::string_view::npos) {
+    return;
+  }
+  Service service(run->get(), RunOptions());
+  const ServiceReply reply = service.Answer(bytes);
+  if (!RenderJson(reply.header).ok()) __builtin_trap();
+}
+
+}  // namespace oom_forensics

@@ -1,0 +1,93 @@
+"""The converter against a bare scan of the same bytes, and against xprof."""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+BUILD = ["bazel", "build", "--config=release", "//converter/benchmarks:measure_trace"]
+
+
+def measure(*command: str | Path) -> dict[str, Any]:
+    """Runs a program that prints one JSON object on its last line."""
+    print("  $", *(Path(part).name for part in map(str, command)), file=sys.stderr, flush=True)
+    done = subprocess.run(  # noqa: S603
+        [str(part) for part in command], check=True, stdout=subprocess.PIPE, text=True
+    )
+    result: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return result
+
+
+def build() -> Path:
+    """Builds the measuring program and returns a copy's path that later builds leave alone."""
+    subprocess.run(BUILD, cwd=ROOT, check=True)  # noqa: S603
+    query = ["bazel", "info", "--config=release", "bazel-bin"]
+    done = subprocess.run(query, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    return Path(done.stdout.strip()) / "converter/benchmarks/measure_trace"
+
+
+def compare(title: str, trace: Path, program: Path, with_xprof: bool) -> list[str]:
+    """Measures one trace in every way; returns lines of Markdown."""
+    ways = {way: measure(program, way, trace) for way in ("scan", "load", "datasets")}
+    scan, load, datasets = ways["scan"], ways["load"], ways["datasets"]
+    lines = [
+        f"**{title}**: {trace.stat().st_size / 1e6:.0f} MB, {load['events']:,} memory events, "
+        f"{load['bytes_per_event']:.0f} bytes resident each",
+        "",
+        "| way | seconds | peak MiB | ratio |",
+        "| --- | ---: | ---: | --- |",
+        f"| bare scan of the wire | {scan['seconds']:.3f} | {scan['peak_mib']:.0f} | 1 |",
+        f"| load + replay | {load['seconds']:.3f} | {load['peak_mib']:.0f} "
+        f"| {load['seconds'] / scan['seconds']:.1f} × the scan |",
+        f"| load + all datasets, cold and warm | {datasets['seconds']:.3f} "
+        f"| {datasets['peak_mib']:.0f} | |",
+    ]
+    if with_xprof:
+        xprof = measure(
+            ROOT / ".venv-xprof/bin/python", HERE / "xprof_memory_profile.py", trace
+        )
+        lines.append(
+            f"| xprof `memory_profile` | {xprof['seconds']:.3f} | {xprof['peak_mib']:.0f} "
+            f"| {xprof['seconds'] / datasets['seconds']:.1f} × our time, "
+            f"{xprof['peak_mib'] / datasets['peak_mib']:.1f} × our memory |"
+        )
+    lines += ["", "| dataset | cold ms | warm ms | answer |", "| --- | ---: | ---: | ---: |"]
+    lines += [
+        f"| {row['dataset']} | {row['cold_ms']:.1f} | {row['warm_ms']:.1f} "
+        f"| {row['bytes'] / 1024:.0f} KiB |"
+        for row in datasets["datasets"]
+    ]
+    return [*lines, ""]
+
+
+def main() -> int:
+    """Prints the table that the README has."""
+    parser = argparse.ArgumentParser(prog="tools/bench converter")
+    parser.add_argument("--ops", type=int, default=330_000, help="ops of the real training")
+    parser.add_argument("--events", type=int, default=10_000_000, help="of the synthetic trace")
+    options = parser.parse_args()
+    program = build()
+    lines: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        logdir = Path(folder)
+        print("Recording real training …", file=sys.stderr, flush=True)
+        subprocess.run(  # noqa: S603
+            [sys.executable, HERE / "record_stock_trace.py", logdir, str(options.ops)], check=True
+        )
+        real = next(logdir.glob("plugins/profile/*/*.xplane.pb"))
+        lines += compare("Real training, TensorFlow's own events", real, program, True)
+        for events in (options.events // 10, options.events):
+            synthetic = logdir / f"synthetic_{events}.xplane.pb"
+            subprocess.run([program, "make", str(events), synthetic], check=True)  # noqa: S603
+            lines += compare("Synthetic, the collector's events", synthetic, program, False)
+    print("\n".join(lines))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
