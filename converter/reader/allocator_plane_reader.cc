@@ -45,7 +45,7 @@ EventClass ReadEventClass(std::string_view metadata,
   event_class.known = true;
   std::string_view op;
   StatSet stats;
-  const bool whole = ForEachField(metadata, [&](protozero::pbf_reader& reader) {
+  const bool whole = ForEachField(metadata, [&](FieldReader& reader) {
     switch (reader.tag()) {
       case schema::xevent_metadata::kName:
         event_class.kind = KindOf(View(reader.get_view()));

@@ -61,7 +61,7 @@ DeviceEventClass ReadClass(std::string_view metadata,
                            ReadContext* context) {
   DeviceEventClass event_class;
   StatSet stats;
-  const bool whole = ForEachField(metadata, [&](protozero::pbf_reader& reader) {
+  const bool whole = ForEachField(metadata, [&](FieldReader& reader) {
     switch (reader.tag()) {
       case schema::xevent_metadata::kName:
         event_class.kind = KindOf(View(reader.get_view()));

@@ -7,8 +7,6 @@
 namespace oom_forensics {
 namespace {
 
-using protozero::pbf_reader;
-
 double ToDouble(uint64_t bits) {
   double value = 0;
   std::memcpy(&value, &bits, sizeof(value));
@@ -83,7 +81,7 @@ void ReadStat(std::string_view stat, const PlaneVocabulary& vocabulary,
               StatSet* stats) {
   int64_t metadata_id = 0;
   StatValue value;
-  pbf_reader reader(stat.data(), stat.size());
+  FieldReader reader(stat);
   while (reader.next()) {
     switch (reader.tag()) {
       case schema::xstat::kMetadataId:

@@ -112,7 +112,7 @@ void ForEachEvent(std::string_view line, const PlaneVocabulary& vocabulary,
   const auto read_event = [&](std::string_view message) {
     event.metadata_id = event.offset_ps = event.duration_ps = 0;
     event.stats.Clear();
-    return ForEachField(message, [&](protozero::pbf_reader& reader) {
+    return ForEachField(message, [&](FieldReader& reader) {
       switch (reader.tag()) {
         case schema::xevent::kMetadataId:
           event.metadata_id = reader.get_int64();
@@ -131,7 +131,7 @@ void ForEachEvent(std::string_view line, const PlaneVocabulary& vocabulary,
       }
     });
   };
-  const bool whole = ForEachField(line, [&](protozero::pbf_reader& reader) {
+  const bool whole = ForEachField(line, [&](FieldReader& reader) {
     if (reader.tag() != schema::xline::kEvents) {
       reader.skip();
       return;

@@ -120,7 +120,7 @@ class HostPlaneReader {
       : context_(context), vocabulary_(plane, StatVocabulary::kStock) {
     for (const auto& [id, metadata] : plane.event_metadata) {
       std::string_view name;
-      ForEachField(metadata, [&](protozero::pbf_reader& reader) {
+      ForEachField(metadata, [&](FieldReader& reader) {
         if (reader.tag() == schema::xevent_metadata::kName) {
           name = View(reader.get_view());
         } else {

@@ -20,9 +20,45 @@ inline std::string_view View(protozero::data_view data) {
   return {data.data(), data.size()};
 }
 
+// A protozero reader that throws where a field is not of the type that is asked
+// for. (protozero itself only asserts it, and a file may say anything.)
+class FieldReader : private protozero::pbf_reader {
+ public:
+  explicit FieldReader(std::string_view message)
+      : pbf_reader(message.data(), message.size()) {}
+
+  using pbf_reader::data;
+  using pbf_reader::next;
+  using pbf_reader::skip;
+  using pbf_reader::tag;
+
+  int64_t get_int64() {
+    Expect(protozero::pbf_wire_type::varint);
+    return pbf_reader::get_int64();
+  }
+  uint64_t get_uint64() {
+    Expect(protozero::pbf_wire_type::varint);
+    return pbf_reader::get_uint64();
+  }
+  bool get_bool() { return get_uint64() != 0; }
+  double get_double() {
+    Expect(protozero::pbf_wire_type::fixed64);
+    return pbf_reader::get_double();
+  }
+  protozero::data_view get_view() {
+    Expect(protozero::pbf_wire_type::length_delimited);
+    return pbf_reader::get_view();
+  }
+
+ private:
+  void Expect(protozero::pbf_wire_type type) const {
+    if (wire_type() != type) throw protozero::unknown_pbf_wire_type_exception();
+  }
+};
+
 // A length-delimited field as far as it is there. Sets `cut` where the message
 // ends before the field does; the reader must not be used any more then.
-inline std::string_view ViewOrRest(protozero::pbf_reader* reader, bool* cut) {
+inline std::string_view ViewOrRest(FieldReader* reader, bool* cut) {
   try {
     return View(reader->get_view());
   } catch (const protozero::end_of_buffer_exception&) {
@@ -37,7 +73,7 @@ inline std::string_view ViewOrRest(protozero::pbf_reader* reader, bool* cut) {
 template <typename OnField>
 bool ForEachField(std::string_view message, OnField on_field) {
   try {
-    protozero::pbf_reader reader(message.data(), message.size());
+    FieldReader reader(message);
     while (reader.next()) on_field(reader);
     return true;
   } catch (const protozero::exception&) {

@@ -7,14 +7,12 @@
 namespace oom_forensics {
 namespace {
 
-using protozero::pbf_reader;
-
 // Reads map<int64, Message>: calls `on_entry(key, value)`.
 template <typename OnEntry>
 bool ReadMapEntry(std::string_view entry, OnEntry on_entry) {
   int64_t key = 0;
   std::string_view value;
-  const bool whole = ForEachField(entry, [&](pbf_reader& reader) {
+  const bool whole = ForEachField(entry, [&](FieldReader& reader) {
     switch (reader.tag()) {
       case schema::map_entry::kKey:
         key = reader.get_int64();
@@ -32,7 +30,7 @@ bool ReadMapEntry(std::string_view entry, OnEntry on_entry) {
 
 std::string_view ReadStatName(std::string_view metadata) {
   std::string_view name;
-  ForEachField(metadata, [&](pbf_reader& reader) {
+  ForEachField(metadata, [&](FieldReader& reader) {
     if (reader.tag() == schema::xstat_metadata::kName) {
       name = View(reader.get_view());
     } else {
@@ -44,7 +42,7 @@ std::string_view ReadStatName(std::string_view metadata) {
 
 PlaneLayout ReadPlane(std::string_view plane, bool cut, QualityLog* quality) {
   PlaneLayout layout;
-  const bool whole = ForEachField(plane, [&](pbf_reader& reader) {
+  const bool whole = ForEachField(plane, [&](FieldReader& reader) {
     switch (reader.tag()) {
       case schema::xplane::kName:
         layout.name = View(reader.get_view());
@@ -89,7 +87,7 @@ absl::StatusOr<SpaceLayout> ReadLayout(std::string_view file,
                                        const std::string& name,
                                        QualityLog* quality) {
   SpaceLayout layout;
-  const bool whole = ForEachField(file, [&](pbf_reader& reader) {
+  const bool whole = ForEachField(file, [&](FieldReader& reader) {
     switch (reader.tag()) {
       case schema::xspace::kPlanes: {
         bool cut = false;
@@ -121,7 +119,7 @@ absl::StatusOr<SpaceLayout> ReadLayout(std::string_view file,
 
 LineHeader ReadLineHeader(std::string_view line) {
   LineHeader header;
-  ForEachField(line, [&](pbf_reader& reader) {
+  ForEachField(line, [&](FieldReader& reader) {
     switch (reader.tag()) {
       case schema::xline::kId:
         header.id = reader.get_int64();

@@ -3,14 +3,13 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "converter/reader/wire.h"
 #include "proto/event_schema.h"
-#include "protozero/exception.hpp"
-#include "protozero/pbf_reader.hpp"
 
 namespace oom_forensics {
 namespace {
 
-DumpedChunk ParseChunk(protozero::pbf_reader reader) {
+DumpedChunk ParseChunk(FieldReader reader) {
   DumpedChunk chunk;
   while (reader.next()) {
     switch (reader.tag()) {
@@ -24,7 +23,7 @@ DumpedChunk ParseChunk(protozero::pbf_reader reader) {
         chunk.requested_bytes = reader.get_uint64();
         break;
       case schema::mem_chunk::kOpName:
-        chunk.op_name = reader.get_string();
+        chunk.op_name = std::string(View(reader.get_view()));
         break;
       case schema::mem_chunk::kInUse:
         chunk.in_use = reader.get_bool();
@@ -51,10 +50,10 @@ std::string Words(uint64_t address, uint64_t size, uint64_t requested,
 std::vector<DumpedChunk> ParseMemoryDump(std::string_view dump) {
   std::vector<DumpedChunk> chunks;
   try {
-    protozero::pbf_reader reader(dump.data(), dump.size());
+    FieldReader reader(dump);
     while (reader.next()) {
       if (reader.tag() == schema::memory_dump::kChunk) {
-        chunks.push_back(ParseChunk(reader.get_message()));
+        chunks.push_back(ParseChunk(FieldReader(View(reader.get_view()))));
       } else {
         reader.skip();
       }
