@@ -1,1 +1,0 @@
-"""What `tools/bench` runs."""
