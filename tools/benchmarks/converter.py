@@ -16,7 +16,7 @@ BUILD = ["bazel", "build", "--config=release", "//converter/benchmarks:measure_t
 def measure(*command: str | Path) -> dict[str, Any]:
     """Runs a program that prints one JSON object on its last line."""
     print("  $", *(Path(part).name for part in map(str, command)), file=sys.stderr, flush=True)
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         [str(part) for part in command], check=True, stdout=subprocess.PIPE, text=True
     )
     result: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
@@ -25,9 +25,9 @@ def measure(*command: str | Path) -> dict[str, Any]:
 
 def build() -> Path:
     """Builds the measuring program and returns a copy's path that later builds leave alone."""
-    subprocess.run(BUILD, cwd=ROOT, check=True)  # noqa: S603
+    subprocess.run(BUILD, cwd=ROOT, check=True)
     query = ["bazel", "info", "--config=release", "bazel-bin"]
-    done = subprocess.run(query, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    done = subprocess.run(query, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return Path(done.stdout.strip()) / "converter/benchmarks/measure_trace"
 
 
@@ -48,9 +48,7 @@ def compare(title: str, trace: Path, program: Path, with_xprof: bool) -> list[st
         f"| {datasets['peak_mib']:.0f} | |",
     ]
     if with_xprof:
-        xprof = measure(
-            ROOT / ".venv-xprof/bin/python", HERE / "xprof_memory_profile.py", trace
-        )
+        xprof = measure(ROOT / ".venv-xprof/bin/python", HERE / "xprof_memory_profile.py", trace)
         lines.append(
             f"| xprof `memory_profile` | {xprof['seconds']:.3f} | {xprof['peak_mib']:.0f} "
             f"| {xprof['seconds'] / datasets['seconds']:.1f} × our time, "
@@ -76,14 +74,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         logdir = Path(folder)
         print("Recording real training …", file=sys.stderr, flush=True)
-        subprocess.run(  # noqa: S603
+        subprocess.run(
             [sys.executable, HERE / "record_stock_trace.py", logdir, str(options.ops)], check=True
         )
         real = next(logdir.glob("plugins/profile/*/*.xplane.pb"))
         lines += compare("Real training, TensorFlow's own events", real, program, True)
         for events in (options.events // 10, options.events):
             synthetic = logdir / f"synthetic_{events}.xplane.pb"
-            subprocess.run([program, "make", str(events), synthetic], check=True)  # noqa: S603
+            subprocess.run([program, "make", str(events), synthetic], check=True)
             lines += compare("Synthetic, the collector's events", synthetic, program, False)
     print("\n".join(lines))
     return 0

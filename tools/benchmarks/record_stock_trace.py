@@ -14,7 +14,7 @@ os.environ.update(
     TF_CPP_MIN_LOG_LEVEL="2",
 )
 
-import tensorflow as tf  # noqa: E402
+import tensorflow as tf
 
 
 def main(logdir: str, ops: int) -> None:
