@@ -5,12 +5,8 @@
 #include "absl/strings/str_cat.h"
 
 namespace oom_forensics {
-namespace {
-
-// Names what depends on an allocator and a filter. The range of time and steps
-// does not matter: it is looked at only when the timeline is asked.
-std::string Name(absl::string_view type, const SelectedAllocator& allocator,
-                 Filter filter) {
+std::string DerivedName(const std::string& type,
+                        const SelectedAllocator& allocator, Filter filter) {
   filter.clear_from_ns();
   filter.clear_to_ns();
   filter.clear_from_step();
@@ -26,12 +22,10 @@ std::string Name(absl::string_view type, const SelectedAllocator& allocator,
   return absl::StrCat(type, " ", index, " ", filter.SerializeAsString());
 }
 
-}  // namespace
-
 std::shared_ptr<const UsageTimeline> FilteredUsage(
     const SelectedAllocator& allocator, const Filter& filter) {
   return allocator.host->cache().Get<UsageTimeline>(
-      Name("usage", allocator, filter), [&] {
+      DerivedName("usage", allocator, filter), [&] {
         const RowPredicate keeps(allocator, filter, BirthRule::kIgnored);
         return std::make_shared<const UsageTimeline>(allocator.replay, keeps);
       });
@@ -42,7 +36,7 @@ std::shared_ptr<const GroupTimeline> GroupsOverTime(
     GroupBy group_by) {
   const std::string type = absl::StrCat("groups ", static_cast<int>(group_by));
   return allocator.host->cache().Get<GroupTimeline>(
-      Name(type, allocator, filter), [&] {
+      DerivedName(type, allocator, filter), [&] {
         const RowPredicate keeps(allocator, filter, BirthRule::kIgnored);
         return std::make_shared<const GroupTimeline>(*allocator.replay, keeps,
                                                      group_by);
@@ -53,7 +47,7 @@ std::shared_ptr<const HoleTimeline> HolesOverTime(
     const SelectedAllocator& allocator, uint64_t request_bytes) {
   const std::string type = absl::StrCat("holes ", RoundedBytes(request_bytes));
   return allocator.host->cache().Get<HoleTimeline>(
-      Name(type, allocator, Filter()), [&] {
+      DerivedName(type, allocator, Filter()), [&] {
         return std::make_shared<const HoleTimeline>(*allocator.replay,
                                                     request_bytes);
       });

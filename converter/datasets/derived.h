@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "converter/datasets/group_timeline.h"
 #include "converter/datasets/selection.h"
@@ -13,6 +14,11 @@
 #include "proto/datasets.pb.h"
 
 namespace oom_forensics {
+
+// A name for AnswerCache of what depends on an allocator and a filter, whatever
+// the filter's range. `type` says what it is, and on what else it depends.
+std::string DerivedName(const std::string& type,
+                        const SelectedAllocator& allocator, Filter filter);
 
 // The use over time of what the filter keeps, whatever its range.
 std::shared_ptr<const UsageTimeline> FilteredUsage(

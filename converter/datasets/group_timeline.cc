@@ -9,8 +9,8 @@
 namespace oom_forensics {
 namespace {
 
-constexpr Position kMinKeyframeRows = 1024;
-constexpr Position kRowsPerGroup = 16;
+constexpr Position kMinKeyframeRows = 256;
+constexpr Position kRowsPerGroup = 4;
 
 }  // namespace
 

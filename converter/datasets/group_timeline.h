@@ -1,7 +1,7 @@
 // Bytes by group at any position.
 //
 // Keyframes of the sums of all groups lie so far apart that together they take
-// half a byte a row; a position costs one keyframe and the rows after it.
+// two bytes a row; a position costs one keyframe and the rows after it.
 #ifndef OOM_FORENSICS_CONVERTER_DATASETS_GROUP_TIMELINE_H_
 #define OOM_FORENSICS_CONVERTER_DATASETS_GROUP_TIMELINE_H_
 

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "converter/datasets/derived.h"
 #include "converter/datasets/messages.h"
 #include "converter/forensics/oom_case.h"
 #include "converter/forensics/pins.h"
@@ -225,7 +226,16 @@ absl::StatusOr<DatasetMessage> AnswerOomWindow(const DatasetInput& input) {
     // Among the holders; the failure itself is never filtered by its op.
     const RowPredicate keeps(ooms[i].allocator, query.filter(),
                              BirthRule::kIgnored);
-    FillOom(ooms[i], index, keeps, query.pin_cost(), answer->add_ooms());
+    // What led to it is the dearest answer of all, and asked for again at each
+    // visit of its view.
+    const std::string name = DerivedName(
+        absl::StrCat("oom ", index, " ", static_cast<int>(query.pin_cost())),
+        ooms[i].allocator, query.filter());
+    *answer->add_ooms() = *ooms[i].allocator.host->cache().Get<Oom>(name, [&] {
+      auto oom = std::make_shared<Oom>();
+      FillOom(ooms[i], index, keeps, query.pin_cost(), oom.get());
+      return oom;
+    });
     const DumpCheck& check = answer->ooms().rbegin()->dump_check();
     if (check.has_dump() && !check.equal()) {
       QualityLog log;

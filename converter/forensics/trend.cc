@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
+#include <cstddef>
 
 namespace oom_forensics {
 namespace {
@@ -25,7 +25,7 @@ double KendallVariance(std::vector<double> ys) {
   return sum / 18;
 }
 
-// Sorted slopes between all pairs of points.
+// Slopes between all pairs of points, in no order.
 std::vector<double> PairSlopes(const std::vector<double>& x,
                                const std::vector<double>& y) {
   std::vector<double> slopes;
@@ -35,14 +35,25 @@ std::vector<double> PairSlopes(const std::vector<double>& x,
       slopes.push_back((y[j] - y[i]) / (x[j] - x[i]));
     }
   }
-  std::sort(slopes.begin(), slopes.end());
   return slopes;
 }
 
-double Median(const std::vector<double>& sorted) {
-  const size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle]
-                                : (sorted[middle - 1] + sorted[middle]) / 2;
+// The value of that rank, clamped to those there are; sorts no more than that
+// needs, as there are a hundred thousand pairs at each of many sites.
+double ValueOfRank(std::vector<double>* values, double rank) {
+  const double last = static_cast<double>(values->size() - 1);
+  const auto nth =
+      values->begin() + static_cast<ptrdiff_t>(std::clamp(rank, 0.0, last));
+  std::nth_element(values->begin(), nth, values->end());
+  return *nth;
+}
+
+double Median(std::vector<double>* values) {
+  const auto middle = static_cast<double>(values->size() / 2);
+  const double upper = ValueOfRank(values, middle);
+  return values->size() % 2 == 1
+             ? upper
+             : (ValueOfRank(values, middle - 1) + upper) / 2;
 }
 
 // Squared error of the best hinge whose corner is at point `corner`.
@@ -93,20 +104,13 @@ std::optional<Trend> FitTrend(const std::vector<double>& x,
     xs.push_back(x[index.back()]);
     ys.push_back(y[index.back()]);
   }
-  const std::vector<double> slopes = PairSlopes(xs, ys);
+  std::vector<double> slopes = PairSlopes(xs, ys);
   const double pairs = static_cast<double>(slopes.size());
   const double reach = kNormal95 * std::sqrt(KendallVariance(ys));
-  const double low = std::floor((pairs - reach) / 2);
-  const double high = std::ceil((pairs + reach) / 2);
-  const auto at = [&slopes](double rank) {
-    const auto last = static_cast<int64_t>(slopes.size()) - 1;
-    return slopes[static_cast<size_t>(
-        std::clamp<int64_t>(static_cast<int64_t>(rank), 0, last))];
-  };
   Trend trend;
-  trend.slope = Median(slopes);
-  trend.slope_low = at(low - 1);
-  trend.slope_high = at(high);
+  trend.slope = Median(&slopes);
+  trend.slope_low = ValueOfRank(&slopes, std::floor((pairs - reach) / 2) - 1);
+  trend.slope_high = ValueOfRank(&slopes, std::ceil((pairs + reach) / 2));
   trend.since = index[ChangePoint(xs, ys)];
   return trend;
 }
