@@ -17,6 +17,9 @@ namespace {
 constexpr std::string_view kTaskEnvironmentPlane = "Task Environment";
 constexpr std::string_view kHostPlane = "/host:CPU";
 
+// Given back at a time.
+constexpr size_t kReleaseBytes = size_t{16} << 20;
+
 using Consumed = std::function<void(const char* end)>;
 
 void ReadTaskEnvironment(const PlaneLayout& plane, HostTrace* trace) {
@@ -121,8 +124,14 @@ absl::StatusOr<std::unique_ptr<const HostTrace>> ReadTrace(
   auto file = MappedFile::Open(path);
   if (!file.ok()) return file.status();
   const std::string_view bytes = (*file)->bytes();
+  size_t released = 0;
   return Read(bytes, path, options, [&](const char* end) {
     const size_t done = static_cast<size_t>(end - bytes.data());
+    // What is read need not stay in memory beside what was made of it.
+    if (done > released + kReleaseBytes) {
+      (*file)->Release(done);
+      released = done;
+    }
     if (options.progress) {
       options.progress(static_cast<double>(done) /
                        static_cast<double>(bytes.size()));

@@ -11,7 +11,9 @@ namespace oom_forensics {
 namespace {
 
 // A keyframe is at least so many rows after the one before.
-constexpr Position kMinKeyframeRows = 8192;
+constexpr Position kMinKeyframeRows = 16384;
+// And so many times as many rows as are live there.
+constexpr uint64_t kKeyframeRowsPerLive = 4;
 
 }  // namespace
 
@@ -123,7 +125,8 @@ void AllocatorReplay::BuildKeyframes() {
   while (next < end_position()) {
     Keyframe keyframe{next, Advance(keyframes_.back(), next)};
     const Position distance = static_cast<Position>(std::max<uint64_t>(
-        kMinKeyframeRows, 2 * keyframe.live_by_address.size()));
+        kMinKeyframeRows,
+        kKeyframeRowsPerLive * keyframe.live_by_address.size()));
     keyframe.live_by_address.shrink_to_fit();
     keyframes_.push_back(std::move(keyframe));
     if (end_position() - next < distance) break;
