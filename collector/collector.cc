@@ -8,15 +8,15 @@
 #include <mutex>
 #include <utility>
 
-#include "collector/clock.h"
 #include "collector/diagnostics.h"
 #include "collector/flight_recorder/run_folder.h"
 #include "collector/json_writer.h"
 #include "collector/python_bridge.h"
-#include "collector/region_hooks.h"
+#include "collector/recording/clock.h"
+#include "collector/recording/thread_state.h"
 #include "collector/snapshot_signal.h"
-#include "collector/thread_state.h"
-#include "collector/trace_writer.h"
+#include "collector/tensorflow/region_hooks.h"
+#include "collector/trace/trace_writer.h"
 #include "collector/version.h"
 
 extern char** environ;

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "collector/bfc_hooks.h"
 #include "collector/cupti/device_memory_watcher.h"
-#include "collector/device_probe.h"
 #include "collector/flight_recorder/flight_recorder.h"
-#include "collector/recorder.h"
+#include "collector/recording/recorder.h"
 #include "collector/settings.h"
+#include "collector/tensorflow/bfc_hooks.h"
+#include "collector/tensorflow/device_probe.h"
 
 namespace oom_forensics::collector {
 

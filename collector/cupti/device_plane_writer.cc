@@ -9,22 +9,17 @@
 #include <utility>
 #include <vector>
 
-#include "collector/plane_builder.h"
+#include "collector/trace/plane_builder.h"
 #include "proto/event_schema.h"
 
 namespace oom_forensics::cupti {
 namespace {
 
+using collector::LineBuilder;
+using collector::View;
 using protozero::pbf_writer;
-namespace xspace = schema::xspace;
 namespace xplane = schema::xplane;
-namespace xline = schema::xline;
 namespace xevent = schema::xevent;
-namespace xevent_metadata = schema::xevent_metadata;
-
-protozero::data_view View(std::string_view text) {
-  return {text.data(), text.size()};
-}
 
 std::string_view NameOf(DeviceEventKind kind) {
   switch (kind) {
@@ -121,21 +116,12 @@ class PlaneWriter {
   }
 
   void WriteEvents(const std::vector<TimedEvent>& events, int64_t start_ns) {
-    std::string line;
-    pbf_writer writer(line);
-    writer.add_int64(xline::kId, 1);
-    writer.add_string(xline::kName, View(schema::kEventsLine));
-    writer.add_int64(xline::kTimestampNs, start_ns);
-    int64_t offset_ps = -1;
+    LineBuilder line(1, schema::kEventsLine, start_ns);
+    event_ = line.event();
     for (const auto& [time_ns, event] : events) {
-      // TensorFlow sorts by time, so the order has to be in the time stamps.
-      offset_ps = std::max((time_ns - start_ns) * 1000, offset_ps + 1);
-      std::string buffer;
-      event_ = pbf_writer(buffer);
-      event_.add_int64(xevent::kMetadataId, MetadataId(event->kind));
-      event_.add_int64(xevent::kOffsetPs, offset_ps);
+      line.BeginEvent(MetadataId(event->kind), (time_ns - start_ns) * 1000);
       AddStats(*event);
-      writer.add_message(xline::kEvents, buffer);
+      line.EndEvent();
     }
     plane_.AddLine(line);
   }
@@ -185,11 +171,11 @@ class PlaneWriter {
   }
 
   void Add(std::string_view name, uint64_t value) {
-    plane_.AddUint(&event_, xevent::kStats, name, value);
+    plane_.AddUint(event_, xevent::kStats, name, value);
   }
 
   void AddRef(std::string_view name, std::string_view value) {
-    plane_.AddRef(&event_, xevent::kStats, name, value);
+    plane_.AddRef(event_, xevent::kStats, name, value);
   }
 
   void AddText(std::string_view name, StringId text) {
@@ -202,7 +188,7 @@ class PlaneWriter {
     if (is_new) {
       std::string fields;
       pbf_writer writer(fields);
-      writer.add_string(xevent_metadata::kName, View(NameOf(kind)));
+      writer.add_string(schema::xevent_metadata::kName, View(NameOf(kind)));
       found->second = plane_.AddEventMetadata(fields);
     }
     return found->second;
@@ -214,7 +200,7 @@ class PlaneWriter {
   collector::PlaneBuilder plane_;
   std::map<DeviceEventKind, int64_t> metadata_ids_;
   // The event in the making.
-  pbf_writer event_;
+  pbf_writer* event_ = nullptr;
 };
 
 }  // namespace
@@ -237,7 +223,7 @@ std::string WriteDevicePlanes(const DeviceLog::Contents& contents,
                        return a.first < b.first;
                      });
     writer.add_message(
-        xspace::kPlanes,
+        schema::xspace::kPlanes,
         PlaneWriter(device, contents, facts).Write(events, start_ns));
   }
   return planes;

@@ -18,10 +18,10 @@
 #include <string>
 #include <vector>
 
-#include "collector/allocator_state.h"
-#include "collector/recorder.h"
+#include "collector/recording/recorder.h"
 #include "collector/settings.h"
-#include "collector/trace_writer.h"
+#include "collector/tensorflow/allocator_state.h"
+#include "collector/trace/trace_writer.h"
 
 namespace oom_forensics::collector {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "collector/allocator_state.h"
-#include "collector/recording.h"
-#include "collector/site_table.h"
+#include "collector/recording/recording.h"
+#include "collector/recording/site_table.h"
+#include "collector/tensorflow/allocator_state.h"
 
 namespace oom_forensics::collector {
 

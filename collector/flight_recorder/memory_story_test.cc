@@ -5,7 +5,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "collector/flight_recorder/summary.h"
-#include "collector/recorder.h"
+#include "collector/recording/recorder.h"
 #include "proto/event_schema.h"
 
 namespace oom_forensics::collector {

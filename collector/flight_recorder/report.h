@@ -9,7 +9,7 @@
 
 #include "collector/flight_recorder/memory_story.h"
 #include "collector/settings.h"
-#include "collector/trace_writer.h"
+#include "collector/trace/trace_writer.h"
 
 namespace oom_forensics::collector {
 

@@ -21,11 +21,11 @@
 #include <fstream>
 #include <string>
 
-#include "collector/clock.h"
 #include "collector/cupti/device_plane_writer.h"
 #include "collector/cupti/record_reader.h"
-#include "collector/recorder.h"
-#include "collector/trace_writer.h"
+#include "collector/recording/clock.h"
+#include "collector/recording/recorder.h"
+#include "collector/trace/trace_writer.h"
 
 namespace oom_forensics {
 namespace {

@@ -1,0 +1,72 @@
+// AllocatorTable: the allocators seen so far. A few per process; finding one
+// takes no lock.
+#ifndef OOM_FORENSICS_COLLECTOR_RECORDING_ALLOCATOR_TABLE_H_
+#define OOM_FORENSICS_COLLECTOR_RECORDING_ALLOCATOR_TABLE_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <string>
+
+#include "collector/recording/event.h"
+
+namespace oom_forensics::collector {
+
+inline constexpr size_t kMaxAllocators = 64;
+
+struct AllocatorInfo {
+  AllocatorId id = 0;
+  // As the allocator calls itself ("GPU_0_bfc").
+  std::string name;
+  // Which one of this name, from 0.
+  int instance = 0;
+  // One of event_schema.h's kAllocatorKind.
+  std::string kind;
+  // Nothing was allocated from it before the collector saw it: its live set is
+  // complete.
+  bool complete = false;
+  // The collector learns of its end, so that it may be asked at any time.
+  bool end_is_seen = false;
+};
+
+class AllocatorTable {
+ public:
+  // The allocator object at `address`; null if it is not known.
+  const AllocatorInfo* Find(const void* address) const noexcept {
+    const size_t count = count_.load(std::memory_order_acquire);
+    for (size_t i = 0; i < count; ++i) {
+      if (addresses_[i].load(std::memory_order_relaxed) == address) {
+        return &infos_[i];
+      }
+    }
+    return nullptr;
+  }
+
+  // Adds an allocator with all but id and instance filled in, or returns the
+  // one that another thread has just added. Null when the table is full.
+  const AllocatorInfo* Add(const void* address, AllocatorInfo info);
+
+  // The object is gone; another may come to lie at its address.
+  void Forget(const void* address);
+
+  size_t size() const { return count_.load(std::memory_order_acquire); }
+  const AllocatorInfo& at(size_t i) const { return infos_[i]; }
+  // Null if it is gone.
+  void* address(size_t i) const {
+    return const_cast<void*>(addresses_[i].load(std::memory_order_relaxed));
+  }
+
+  // Held over fork().
+  std::mutex& mutex() { return mutex_; }
+
+ private:
+  std::array<std::atomic<const void*>, kMaxAllocators> addresses_ = {};
+  std::array<AllocatorInfo, kMaxAllocators> infos_;
+  std::atomic<size_t> count_{0};
+  std::mutex mutex_;
+};
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_RECORDING_ALLOCATOR_TABLE_H_

@@ -1,0 +1,58 @@
+// CaptureLog: all events of one profiler session, up to a cap. The place of an
+// event is its sequence minus the first one of the session; places lie in
+// blocks that are allocated when they are first reached, so that a short
+// session costs little and no event is ever copied.
+#ifndef OOM_FORENSICS_COLLECTOR_RECORDING_CAPTURE_LOG_H_
+#define OOM_FORENSICS_COLLECTOR_RECORDING_CAPTURE_LOG_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "collector/recording/event.h"
+#include "collector/recording/spin_lock.h"
+
+namespace oom_forensics::collector {
+
+class CaptureLog {
+ public:
+  // Holds the events of sequence first, first + 1, ... first + cap - 1.
+  CaptureLog(uint64_t first, uint64_t cap);
+  ~CaptureLog();
+  CaptureLog(const CaptureLog&) = delete;
+  CaptureLog& operator=(const CaptureLog&) = delete;
+
+  // False if the event lies beyond the cap or memory is short: it is lost, and
+  // the caller counts it.
+  bool Write(const Event& event) noexcept;
+
+  // Calls visit(const Event&) for the events in order. No writer may be at
+  // work.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (uint64_t block = 0; block < block_count_; ++block) {
+      const Event* events = blocks_[block].load(std::memory_order_acquire);
+      if (events == nullptr) continue;
+      for (uint64_t i = 0; i < kEventsPerBlock; ++i) {
+        if (events[i].sequence != 0) visit(events[i]);
+      }
+    }
+  }
+
+  uint64_t first() const { return first_; }
+
+ private:
+  static constexpr uint64_t kEventsPerBlock = 16384;
+
+  Event* AllocateBlock(uint64_t block) noexcept;
+
+  const uint64_t first_;
+  const uint64_t cap_;
+  const uint64_t block_count_;
+  std::unique_ptr<std::atomic<Event*>[]> blocks_;
+  SpinLock allocation_lock_;
+};
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_RECORDING_CAPTURE_LOG_H_

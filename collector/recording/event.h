@@ -1,0 +1,64 @@
+// What the recorder keeps of one event and of one live allocation. Both are
+// plain, fixed-size records: what repeats from step to step (op, shape, sizes)
+// is said once, in the SiteTable, and referred to by its id.
+#ifndef OOM_FORENSICS_COLLECTOR_RECORDING_EVENT_H_
+#define OOM_FORENSICS_COLLECTOR_RECORDING_EVENT_H_
+
+#include <cstdint>
+
+namespace oom_forensics::collector {
+
+enum class EventKind : uint8_t {
+  kAlloc = 1,
+  kFree = 2,
+  kFailed = 3,
+  kRegionAdd = 4,
+  kRegionRemove = 5,
+};
+
+// Index of an allocator in the AllocatorTable.
+using AllocatorId = uint16_t;
+
+// Id of a site in the SiteTable; 0: none.
+using SiteId = uint32_t;
+
+struct Event {
+  // Position in the order of all events of this process, from 1; 0: no event.
+  uint64_t sequence = 0;
+  // CLOCK_REALTIME, nanoseconds since the epoch.
+  int64_t time_ns = 0;
+  uint64_t address = 0;
+  // kAlloc and kFailed: TensorFlow's step id. kFree: that of the allocation
+  // that ends. Regions: their size in bytes.
+  int64_t value = 0;
+  // kFree: the site of the allocation that ends, if it was known.
+  SiteId site = 0;
+  // The thread's id in the operating system.
+  uint32_t thread = 0;
+  AllocatorId allocator = 0;
+  EventKind kind = EventKind::kAlloc;
+  // kFree: how long the allocation lived. Saturates after five days.
+  uint32_t age_100us = 0;
+};
+static_assert(sizeof(Event) == 48);
+
+struct LiveAllocation {
+  // 0: no allocation.
+  uint64_t address = 0;
+  int64_t born_ns = 0;
+  int64_t step_id = 0;
+  SiteId site = 0;
+  uint32_t thread = 0;
+  AllocatorId allocator = 0;
+};
+
+// A piece of memory that an allocator got from the system to divide.
+struct Region {
+  uint64_t address = 0;
+  uint64_t size_bytes = 0;
+  AllocatorId allocator = 0;
+};
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_RECORDING_EVENT_H_

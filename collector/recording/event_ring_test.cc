@@ -1,0 +1,82 @@
+#include "collector/recording/event_ring.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace oom_forensics::collector {
+namespace {
+
+Event MakeEvent(uint64_t sequence) {
+  Event event;
+  event.sequence = sequence;
+  event.time_ns = static_cast<int64_t>(sequence) * 10;
+  event.address = sequence * 256;
+  event.value = -static_cast<int64_t>(sequence);
+  event.site = static_cast<SiteId>(sequence + 1);
+  event.thread = static_cast<uint32_t>(sequence + 2);
+  event.allocator = 63;
+  event.kind = EventKind::kRegionRemove;
+  event.age_100us = static_cast<uint32_t>(sequence + 3);
+  return event;
+}
+
+TEST(EventRingTest, GivesBackEveryFieldAsWritten) {
+  EventRing ring(8);
+  const Event written = MakeEvent(5);
+  ring.Write(written);
+  const std::vector<Event> events = ring.Read(5, 5);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].sequence, written.sequence);
+  EXPECT_EQ(events[0].time_ns, written.time_ns);
+  EXPECT_EQ(events[0].address, written.address);
+  EXPECT_EQ(events[0].value, written.value);
+  EXPECT_EQ(events[0].site, written.site);
+  EXPECT_EQ(events[0].thread, written.thread);
+  EXPECT_EQ(events[0].allocator, written.allocator);
+  EXPECT_EQ(events[0].kind, written.kind);
+  EXPECT_EQ(events[0].age_100us, written.age_100us);
+}
+
+TEST(EventRingTest, KeepsTheLastEventsInOrder) {
+  EventRing ring(10);
+  for (uint64_t i = 1; i <= 25; ++i) ring.Write(MakeEvent(i));
+  const std::vector<Event> events = ring.Read(1, 25);
+  ASSERT_EQ(events.size(), 10u);
+  for (size_t i = 0; i < 10; ++i) EXPECT_EQ(events[i].sequence, 16 + i);
+}
+
+TEST(EventRingTest, LeavesOutWhatWasNeverWritten) {
+  EventRing ring(10);
+  ring.Write(MakeEvent(3));
+  EXPECT_EQ(ring.Read(1, 10).size(), 1u);
+  EXPECT_TRUE(ring.Read(1, 0).empty());
+}
+
+// A writer that was stopped for a whole turn writes an old event over a new
+// one: the slot no longer belongs to the sequence that is read.
+TEST(EventRingTest, LeavesOutASlotThatALateWriterSpoiled) {
+  EventRing ring(4);
+  for (uint64_t i = 1; i <= 8; ++i) ring.Write(MakeEvent(i));
+  ring.Write(MakeEvent(2));
+  const std::vector<Event> events = ring.Read(1, 8);
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0].sequence, 5u);
+  EXPECT_EQ(events[1].sequence, 7u);
+  EXPECT_EQ(events[2].sequence, 8u);
+}
+
+TEST(EventRingTest, TakesEventsOfManyThreads) {
+  EventRing ring(4000);
+  std::vector<std::thread> threads;
+  for (uint64_t first = 1; first <= 4; ++first) {
+    threads.emplace_back([&ring, first] {
+      for (uint64_t i = first; i <= 4000; i += 4) ring.Write(MakeEvent(i));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ring.Read(1, 4000).size(), 4000u);
+}
+
+}  // namespace
+}  // namespace oom_forensics::collector

@@ -1,0 +1,304 @@
+#include "collector/recording/recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collector/recording/clock.h"
+
+namespace oom_forensics::collector {
+
+class Recorder::Standstill {
+ public:
+  explicit Standstill(Recorder* recorder) : recorder_(recorder) {
+    for (Shard& shard : recorder_->shards_) shard.lock.lock();
+  }
+  ~Standstill() {
+    for (Shard& shard : recorder_->shards_) shard.lock.unlock();
+  }
+  Standstill(const Standstill&) = delete;
+  Standstill& operator=(const Standstill&) = delete;
+
+ private:
+  Recorder* recorder_;
+};
+
+Recorder::Recorder(const Settings& settings) {
+  static_assert(kShards == 64, "ShardOf() takes six bits of the hash");
+  for (Shard& shard : shards_) {
+    shard.live.set_max_entries(kMaxLiveAllocations / kShards);
+  }
+  Reconfigure(settings);
+}
+
+bool Recorder::Reconfigure(const Settings& settings) {
+  auto ring = std::make_unique<EventRing>(settings.allocation_log_buffer_size);
+  const Standstill standstill(this);
+  if (next_sequence_.load(std::memory_order_relaxed) != 1) return false;
+  ring_ = std::move(ring);
+  capture_events_ = settings.capture_events;
+  min_bytes_ = settings.min_bytes;
+  kept_of_2_32_ = static_cast<uint64_t>(settings.allocation_log_sampling_rate *
+                                        4294967296.0);
+  return true;
+}
+
+bool Recorder::Keeps(uint64_t requested_bytes,
+                     uint64_t* random) const noexcept {
+  if (requested_bytes < min_bytes_.load(std::memory_order_relaxed)) {
+    return false;
+  }
+  const uint64_t kept = kept_of_2_32_.load(std::memory_order_relaxed);
+  if (kept == uint64_t{1} << 32 || requested_bytes >= kAlwaysKeptBytes) {
+    return true;
+  }
+  // xorshift64*, good in its high bits.
+  *random ^= *random >> 12;
+  *random ^= *random << 25;
+  *random ^= *random >> 27;
+  return (*random * 0x2545f4914f6cdd1du) >> 32 < kept;
+}
+
+Event Recorder::MakeEvent(EventKind kind, AllocatorId allocator,
+                          const void* address, uint32_t thread) noexcept {
+  Event event;
+  event.time_ns = WallClockNs();
+  event.address = reinterpret_cast<uint64_t>(address);
+  event.thread = thread;
+  event.allocator = allocator;
+  event.kind = kind;
+  return event;
+}
+
+void Recorder::Log(Shard& shard, Event* event) noexcept {
+  event->sequence = next_sequence_.fetch_add(1, std::memory_order_relaxed);
+  ring_->Write(*event);
+  if (capture_log_ != nullptr && !capture_log_->Write(*event)) {
+    ++shard.totals[event->allocator].dropped;
+  }
+}
+
+void Recorder::RecordAlloc(AllocatorId allocator, const void* address,
+                           SiteId site, int64_t step_id,
+                           uint32_t thread) noexcept {
+  Event event = MakeEvent(EventKind::kAlloc, allocator, address, thread);
+  event.site = site;
+  event.value = step_id;
+  Shard& shard = ShardOf(event.address);
+  std::lock_guard<SpinLock> lock(shard.lock);
+  Log(shard, &event);
+  ++shard.totals[allocator].allocs;
+  shard.live.Insert(
+      {event.address, event.time_ns, step_id, site, thread, allocator});
+}
+
+void Recorder::CountAlloc(AllocatorId allocator, const void* address) noexcept {
+  Shard& shard = ShardOf(reinterpret_cast<uint64_t>(address));
+  std::lock_guard<SpinLock> lock(shard.lock);
+  ++shard.totals[allocator].allocs;
+}
+
+void Recorder::RecordFree(AllocatorId allocator, const void* address,
+                          uint32_t thread) noexcept {
+  Event event = MakeEvent(EventKind::kFree, allocator, address, thread);
+  Shard& shard = ShardOf(event.address);
+  std::lock_guard<SpinLock> lock(shard.lock);
+  ++shard.totals[allocator].frees;
+  LiveAllocation ended;
+  if (shard.live.Erase(event.address, allocator, &ended)) {
+    event.site = ended.site;
+    event.value = ended.step_id;
+    const int64_t age_100us = (event.time_ns - ended.born_ns) / 100'000;
+    event.age_100us =
+        static_cast<uint32_t>(std::clamp<int64_t>(age_100us, 0, UINT32_MAX));
+  } else if (Filters()) {
+    return;  // the end of an allocation that was not recorded
+  }
+  Log(shard, &event);
+}
+
+void Recorder::RecordRegion(EventKind kind, AllocatorId allocator,
+                            const void* address, uint64_t size_bytes,
+                            uint32_t thread) noexcept {
+  Event event = MakeEvent(kind, allocator, address, thread);
+  event.value = static_cast<int64_t>(size_bytes);
+  Shard& shard = ShardOf(0);
+  std::lock_guard<SpinLock> lock(shard.lock);
+  Log(shard, &event);
+  if (kind == EventKind::kRegionRemove) {
+    regions_.erase(std::remove_if(regions_.begin(), regions_.end(),
+                                  [&](const Region& region) {
+                                    return region.address == event.address &&
+                                           region.allocator == allocator;
+                                  }),
+                   regions_.end());
+    return;
+  }
+  try {
+    regions_.push_back({event.address, size_bytes, allocator});
+  } catch (...) {  // bad_alloc: the region is then missing from the baseline
+  }
+}
+
+uint64_t Recorder::RecordFailure(AllocatorId allocator, SiteId site,
+                                 int64_t step_id, uint32_t thread) noexcept {
+  Event event = MakeEvent(EventKind::kFailed, allocator, nullptr, thread);
+  event.site = site;
+  event.value = step_id;
+  Shard& shard = ShardOf(0);
+  std::lock_guard<SpinLock> lock(shard.lock);
+  Log(shard, &event);
+  return event.sequence;
+}
+
+void Recorder::AddFailure(Failure failure) {
+  std::lock_guard<std::mutex> lock(failures_mutex_);
+  size_t dump_bytes = failure.memory_dump.size();
+  for (const Failure& known : failures_) dump_bytes += known.memory_dump.size();
+  // A job that searches for its batch size fails many times: the first dumps
+  // are kept, and the numbers of the last failures.
+  if (dump_bytes > kMaxDumpBytes) failure.memory_dump.clear();
+  if (failures_.size() == kMaxFailures) failures_.erase(failures_.begin());
+  failures_.push_back(std::move(failure));
+}
+
+void Recorder::DropAllocator(AllocatorId allocator) {
+  for (Shard& shard : shards_) {
+    std::lock_guard<SpinLock> lock(shard.lock);
+    std::vector<uint64_t> addresses;
+    shard.live.ForEach([&](const LiveAllocation& allocation) {
+      if (allocation.allocator == allocator) {
+        addresses.push_back(allocation.address);
+      }
+    });
+    for (const uint64_t address : addresses) {
+      shard.live.Erase(address, allocator, nullptr);
+    }
+  }
+}
+
+size_t Recorder::CountLive() const {
+  size_t live = 0;
+  for (const Shard& shard : shards_) live += shard.live.size();
+  return live;
+}
+
+TotalsByAllocator Recorder::SumTotals() const {
+  TotalsByAllocator sum = {};
+  for (const Shard& shard : shards_) {
+    for (size_t i = 0; i < kMaxAllocators; ++i) {
+      sum[i].allocs += shard.totals[i].allocs;
+      sum[i].frees += shard.totals[i].frees;
+      sum[i].dropped += shard.totals[i].dropped;
+    }
+  }
+  return sum;
+}
+
+LiveState Recorder::CopyLiveState() const {
+  LiveState state;
+  state.allocations.reserve(CountLive());
+  state.next_sequence = next_sequence_.load(std::memory_order_relaxed);
+  state.time_ns = WallClockNs();
+  for (const Shard& shard : shards_) {
+    shard.live.ForEach([&](const LiveAllocation& allocation) {
+      state.allocations.push_back(allocation);
+    });
+  }
+  state.regions = regions_;
+  return state;
+}
+
+std::vector<Region> Recorder::Regions() {
+  std::lock_guard<SpinLock> lock(ShardOf(0).lock);
+  return regions_;
+}
+
+void Recorder::StartCapture() {
+  StopCapture();
+  std::lock_guard<std::mutex> lock(capture_mutex_);
+  auto capture = std::make_unique<Recording>();
+  {
+    const Standstill standstill(this);
+    capture->baseline = CopyLiveState();
+    capture->log = std::make_unique<CaptureLog>(capture->baseline.next_sequence,
+                                                capture_events_);
+    capture->totals = SumTotals();
+    capture_log_ = capture->log.get();
+  }
+  capture_ = std::move(capture);
+}
+
+std::unique_ptr<Recording> Recorder::StopCapture() {
+  std::lock_guard<std::mutex> lock(capture_mutex_);
+  if (capture_ == nullptr) return nullptr;
+  {
+    const Standstill standstill(this);
+    capture_log_ = nullptr;
+    capture_->stop_ns = WallClockNs();
+    const TotalsByAllocator now = SumTotals();
+    for (size_t i = 0; i < kMaxAllocators; ++i) {
+      EventTotals& totals = capture_->totals[i];
+      totals.allocs = now[i].allocs - totals.allocs;
+      totals.frees = now[i].frees - totals.frees;
+      totals.dropped = now[i].dropped - totals.dropped;
+    }
+  }
+  capture_->failures = FailuresSince(capture_->baseline.next_sequence);
+  return std::move(capture_);
+}
+
+std::unique_ptr<Recording> Recorder::Recent() {
+  auto recording = std::make_unique<Recording>();
+  {
+    const Standstill standstill(this);
+    recording->baseline = CopyLiveState();
+    recording->events = ring_->Read(1, recording->baseline.next_sequence - 1);
+    recording->stop_ns = recording->baseline.time_ns;
+  }
+  Rewind(recording->events, &recording->baseline);
+  for (const Event& event : recording->events) {
+    EventTotals& totals = recording->totals[event.allocator];
+    if (event.kind == EventKind::kAlloc) ++totals.allocs;
+    if (event.kind == EventKind::kFree) ++totals.frees;
+  }
+  recording->failures = FailuresSince(recording->baseline.next_sequence);
+  return recording;
+}
+
+std::vector<Failure> Recorder::FailuresSince(uint64_t sequence) {
+  std::lock_guard<std::mutex> lock(failures_mutex_);
+  std::vector<Failure> failures;
+  for (const Failure& failure : failures_) {
+    if (failure.sequence >= sequence) failures.push_back(failure);
+  }
+  return failures;
+}
+
+void Recorder::Clear() {
+  const Standstill standstill(this);
+  for (Shard& shard : shards_) shard.live.Clear();
+}
+
+void Recorder::BeforeFork() {
+  capture_mutex_.lock();
+  failures_mutex_.lock();
+  allocators_.mutex().lock();
+  sites_.mutex().lock();
+  for (Shard& shard : shards_) shard.lock.lock();
+}
+
+void Recorder::AfterForkInParent() {
+  for (Shard& shard : shards_) shard.lock.unlock();
+  sites_.mutex().unlock();
+  allocators_.mutex().unlock();
+  failures_mutex_.unlock();
+  capture_mutex_.unlock();
+}
+
+void Recorder::AfterForkInChild() {
+  capture_log_ = nullptr;
+  capture_.reset();
+  AfterForkInParent();
+}
+
+}  // namespace oom_forensics::collector

@@ -1,0 +1,151 @@
+// Recorder: what happened in the allocators, and what is live in them. The one
+// piece of mutable state of the collector.
+//
+//   hook ──▶ shard (by address) ──▶ live set of the shard
+//              │ sequence number
+//              ├──▶ EventRing     always: the last events
+//              └──▶ CaptureLog    while a profiler session runs: all events
+//
+// An event is recorded under the lock of the shard of its address, and takes
+// its sequence number there. Whoever holds all shards' locks therefore sees a
+// consistent cut: every event below the next sequence number is in the logs and
+// in the live sets, none above it. That is how a baseline is taken, how a
+// session ends and how fork() finds everything whole. The locks are held for a
+// copy of the live set, a few milliseconds per 100,000 allocations.
+//
+// Order of locks: allocators (TensorFlow's own) before shards; nothing is
+// called that locks an allocator while a shard is locked.
+#ifndef OOM_FORENSICS_COLLECTOR_RECORDING_RECORDER_H_
+#define OOM_FORENSICS_COLLECTOR_RECORDING_RECORDER_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/recording/allocator_table.h"
+#include "collector/recording/capture_log.h"
+#include "collector/recording/event.h"
+#include "collector/recording/event_ring.h"
+#include "collector/recording/live_set.h"
+#include "collector/recording/recording.h"
+#include "collector/recording/site_table.h"
+#include "collector/recording/spin_lock.h"
+#include "collector/settings.h"
+
+namespace oom_forensics::collector {
+
+class Recorder {
+ public:
+  explicit Recorder(const Settings& settings);
+
+  // Whether an allocation of so many bytes is to be recorded, as sampling and
+  // min_bytes say. `random` is the calling thread's own state of chance. What
+  // is not recorded is counted by CountAlloc().
+  bool Keeps(uint64_t requested_bytes, uint64_t* random) const noexcept;
+
+  // The hooks' part. None of these blocks for long or throws.
+  void CountAlloc(AllocatorId allocator, const void* address) noexcept;
+  void RecordAlloc(AllocatorId allocator, const void* address, SiteId site,
+                   int64_t step_id, uint32_t thread) noexcept;
+  void RecordFree(AllocatorId allocator, const void* address,
+                  uint32_t thread) noexcept;
+  void RecordRegion(EventKind kind, AllocatorId allocator, const void* address,
+                    uint64_t size_bytes, uint32_t thread) noexcept;
+  // Returns the event's sequence, for AddFailure().
+  uint64_t RecordFailure(AllocatorId allocator, SiteId site, int64_t step_id,
+                         uint32_t thread) noexcept;
+
+  void AddFailure(Failure failure);
+  // Those that happened at this sequence or later and are still kept.
+  std::vector<Failure> FailuresSince(uint64_t sequence);
+
+  // Drops what is live in an allocator that has come to its end.
+  void DropAllocator(AllocatorId allocator);
+
+  // Begins to keep all events; a recording that runs already is given up.
+  void StartCapture();
+  // Null if none runs.
+  std::unique_ptr<Recording> StopCapture();
+
+  // The last events and what was live before them.
+  std::unique_ptr<Recording> Recent();
+
+  // The memory regions of all allocators, as they are now.
+  std::vector<Region> Regions();
+
+  // Takes over what `settings` say of recording. False if events were recorded
+  // already: what they mean must not change under them.
+  bool Reconfigure(const Settings& settings);
+
+  // Forgets what is live, because from now on its end would not be seen.
+  void Clear();
+
+  AllocatorTable& allocators() { return allocators_; }
+  SiteTable& sites() { return sites_; }
+
+  // fork(): everything is locked before it and unlocked on both sides; a
+  // recording goes on in the parent only.
+  void BeforeFork();
+  void AfterForkInParent();
+  void AfterForkInChild();
+
+ private:
+  static constexpr size_t kShards = 64;
+  static constexpr size_t kMaxLiveAllocations = size_t{1} << 22;
+  static constexpr size_t kMaxFailures = 64;
+  static constexpr size_t kMaxDumpBytes = size_t{64} << 20;
+
+  struct alignas(64) Shard {
+    SpinLock lock;
+    LiveSet live;
+    TotalsByAllocator totals = {};
+  };
+  // Holds every shard's lock.
+  class Standstill;
+
+  Shard& ShardOf(uint64_t address) {
+    return shards_[HashAddress(address) >> 58];
+  }
+  // Whether some allocations are not recorded.
+  bool Filters() const noexcept {
+    return min_bytes_.load(std::memory_order_relaxed) != 0 ||
+           kept_of_2_32_.load(std::memory_order_relaxed) != uint64_t{1} << 32;
+  }
+  // All that is kept and was counted so far; everything stands still.
+  TotalsByAllocator SumTotals() const;
+  size_t CountLive() const;
+  static Event MakeEvent(EventKind kind, AllocatorId allocator,
+                         const void* address, uint32_t thread) noexcept;
+  // Gives `event` its sequence and logs it. The shard is locked.
+  void Log(Shard& shard, Event* event) noexcept;
+  LiveState CopyLiveState() const;
+
+  AllocatorTable allocators_;
+  SiteTable sites_;
+  std::unique_ptr<EventRing> ring_;
+  std::array<Shard, kShards> shards_;
+  // Guarded by the lock of the shard of address 0.
+  std::vector<Region> regions_;
+  alignas(64) std::atomic<uint64_t> next_sequence_{1};
+  // Changed only while all shards are locked.
+  CaptureLog* capture_log_ = nullptr;
+  // Read without a lock; changed only before the first event.
+  std::atomic<uint64_t> min_bytes_{0};
+  // Of 2^32 small allocations, so many are kept.
+  std::atomic<uint64_t> kept_of_2_32_{uint64_t{1} << 32};
+
+  std::mutex capture_mutex_;
+  std::unique_ptr<Recording> capture_;
+  std::mutex failures_mutex_;
+  std::vector<Failure> failures_;
+  uint64_t capture_events_;
+};
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_RECORDING_RECORDER_H_

@@ -1,0 +1,184 @@
+#include "collector/recording/recorder.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <map>
+#include <set>
+#include <thread>
+
+namespace oom_forensics::collector {
+namespace {
+
+const void* Address(uint64_t address) {
+  return reinterpret_cast<const void*>(address);
+}
+
+std::set<uint64_t> Addresses(const LiveState& state) {
+  std::set<uint64_t> addresses;
+  for (const LiveAllocation& allocation : state.allocations) {
+    addresses.insert(allocation.address);
+  }
+  return addresses;
+}
+
+// The live set after a recording: its baseline and all that came after it.
+std::set<uint64_t> Replay(const Recording& capture) {
+  std::set<uint64_t> live = Addresses(capture.baseline);
+  capture.ForEachEvent([&](const Event& event) {
+    if (event.kind == EventKind::kAlloc) {
+      EXPECT_TRUE(live.insert(event.address).second);
+    } else if (event.kind == EventKind::kFree) {
+      EXPECT_EQ(live.erase(event.address), 1u);
+    }
+  });
+  return live;
+}
+
+TEST(RecorderTest, ARecordingBeginsWithWhatWasLive) {
+  Recorder recorder{Settings{}};
+  recorder.RecordRegion(EventKind::kRegionAdd, 0, Address(4096), 1 << 20, 1);
+  recorder.RecordAlloc(0, Address(4096), 7, 42, 1);
+  recorder.RecordAlloc(0, Address(8192), 7, 42, 1);
+  recorder.RecordFree(0, Address(8192), 1);
+  recorder.StartCapture();
+  const auto capture = recorder.StopCapture();
+  ASSERT_NE(capture, nullptr);
+  ASSERT_EQ(capture->baseline.allocations.size(), 1u);
+  EXPECT_EQ(capture->baseline.allocations[0].address, 4096u);
+  EXPECT_EQ(capture->baseline.allocations[0].site, 7u);
+  EXPECT_EQ(capture->baseline.allocations[0].step_id, 42);
+  ASSERT_EQ(capture->baseline.regions.size(), 1u);
+  EXPECT_EQ(capture->baseline.regions[0].size_bytes, 1u << 20);
+  EXPECT_EQ(capture->totals[0].allocs, 0u);
+}
+
+TEST(RecorderTest, ARecordingHoldsWhatHappenedDuringItAndCountsIt) {
+  Recorder recorder{Settings{}};
+  recorder.StartCapture();
+  recorder.RecordAlloc(3, Address(4096), 1, 0, 1);
+  recorder.RecordFree(3, Address(4096), 1);
+  const uint64_t failed = recorder.RecordFailure(3, 1, 0, 1);
+  const auto capture = recorder.StopCapture();
+  recorder.RecordAlloc(3, Address(4096), 1, 0, 1);
+  std::vector<EventKind> kinds;
+  uint64_t last_sequence = 0;
+  capture->ForEachEvent([&](const Event& event) {
+    kinds.push_back(event.kind);
+    EXPECT_GT(event.sequence, last_sequence);
+    last_sequence = event.sequence;
+  });
+  EXPECT_EQ(kinds, (std::vector<EventKind>{EventKind::kAlloc, EventKind::kFree,
+                                           EventKind::kFailed}));
+  EXPECT_EQ(last_sequence, failed);
+  EXPECT_EQ(capture->totals[3].allocs, 1u);
+  EXPECT_EQ(capture->totals[3].frees, 1u);
+  EXPECT_EQ(capture->totals[3].dropped, 0u);
+}
+
+TEST(RecorderTest, WithoutARecordingThereIsNothingToStop) {
+  Recorder recorder{Settings{}};
+  EXPECT_EQ(recorder.StopCapture(), nullptr);
+}
+
+TEST(RecorderTest, ASecondRecordingBeginsAnew) {
+  Recorder recorder{Settings{}};
+  recorder.StartCapture();
+  recorder.RecordAlloc(0, Address(4096), 1, 0, 1);
+  recorder.StartCapture();
+  recorder.RecordAlloc(0, Address(8192), 1, 0, 1);
+  const auto capture = recorder.StopCapture();
+  EXPECT_EQ(Addresses(capture->baseline), (std::set<uint64_t>{4096}));
+  EXPECT_EQ(Replay(*capture), (std::set<uint64_t>{4096, 8192}));
+  EXPECT_EQ(capture->totals[0].allocs, 1u);
+}
+
+TEST(RecorderTest, CountsWhatIsBeyondTheCap) {
+  Settings settings;
+  settings.capture_events = 10;
+  Recorder recorder(settings);
+  recorder.StartCapture();
+  for (uint64_t i = 1; i <= 25; ++i) {
+    recorder.RecordAlloc(0, Address(i * 256), 1, 0, 1);
+  }
+  const auto capture = recorder.StopCapture();
+  EXPECT_EQ(capture->totals[0].allocs, 25u);
+  EXPECT_EQ(capture->totals[0].dropped, 15u);
+}
+
+TEST(RecorderTest, ForgetsTheAllocationsOfAnAllocatorThatEnded) {
+  Recorder recorder{Settings{}};
+  recorder.RecordAlloc(0, Address(4096), 1, 0, 1);
+  recorder.RecordAlloc(1, Address(8192), 1, 0, 1);
+  recorder.DropAllocator(0);
+  recorder.StartCapture();
+  EXPECT_EQ(Addresses(recorder.StopCapture()->baseline),
+            (std::set<uint64_t>{8192}));
+}
+
+// Baseline and events fit together wherever the recording begins, although
+// other threads allocate and free all the time.
+TEST(RecorderTest, ARecordingIsAConsistentCutUnderThreads) {
+  Recorder recorder{Settings{}};
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (uint64_t thread = 1; thread <= 4; ++thread) {
+    threads.emplace_back([&recorder, &stop, thread] {
+      uint64_t i = 0;
+      while (!stop.load()) {
+        const void* address = Address(thread << 32 | (i++ % 512 + 1) << 8);
+        recorder.RecordAlloc(0, address, 1, 0, static_cast<uint32_t>(thread));
+        if (i % 3 == 0) std::this_thread::yield();
+        recorder.RecordFree(0, address, static_cast<uint32_t>(thread));
+      }
+    });
+  }
+  for (int session = 0; session < 20; ++session) {
+    recorder.StartCapture();
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const auto capture = recorder.StopCapture();
+    const size_t live = Replay(*capture).size();
+    EXPECT_LE(live, 4u);
+    EXPECT_EQ(capture->baseline.allocations.size() + capture->totals[0].allocs -
+                  capture->totals[0].frees,
+              live);
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
+// A child of fork() finds the recorder whole although other threads were in
+// it, and does not go on with its parent's recording.
+TEST(RecorderTest, SurvivesForkWhileThreadsRecord) {
+  Recorder recorder{Settings{}};
+  recorder.StartCapture();
+  std::atomic<bool> stop{false};
+  std::thread thread([&] {
+    for (uint64_t i = 1; !stop.load(); ++i) {
+      const void* address = Address((i % 64 + 1) << 8);
+      recorder.RecordAlloc(0, address, 1, 0, 2);
+      recorder.RecordFree(0, address, 2);
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    recorder.BeforeFork();
+    const pid_t child = fork();
+    if (child == 0) {
+      recorder.AfterForkInChild();
+      recorder.RecordAlloc(0, Address(1 << 20), 1, 0, 3);
+      recorder.RecordFree(0, Address(1 << 20), 3);
+      _exit(recorder.StopCapture() == nullptr ? 0 : 1);
+    }
+    recorder.AfterForkInParent();
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  stop = true;
+  thread.join();
+  EXPECT_NE(recorder.StopCapture(), nullptr);
+}
+
+}  // namespace
+}  // namespace oom_forensics::collector

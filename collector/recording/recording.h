@@ -1,0 +1,79 @@
+// Recording: what was live at one moment, and all that happened after it. A
+// profiler session yields one, and so does the flight recorder, from the last
+// events that it has kept.
+#ifndef OOM_FORENSICS_COLLECTOR_RECORDING_RECORDING_H_
+#define OOM_FORENSICS_COLLECTOR_RECORDING_RECORDING_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/recording/allocator_statistics.h"
+#include "collector/recording/allocator_table.h"
+#include "collector/recording/capture_log.h"
+#include "collector/recording/event.h"
+
+namespace oom_forensics::collector {
+
+// Exact counts, whatever the logs could hold.
+struct EventTotals {
+  uint64_t allocs = 0;
+  uint64_t frees = 0;
+  // Of both, those that came when the log was full.
+  uint64_t dropped = 0;
+};
+using TotalsByAllocator = std::array<EventTotals, kMaxAllocators>;
+
+// A request that the allocator could not meet; the event of this sequence says
+// who asked for what.
+struct Failure {
+  uint64_t sequence = 0;
+  // Time spent in the allocator, retries included.
+  int64_t waited_ns = 0;
+  // False: the caller only tried, and handles the failure.
+  bool retry_on_failure = true;
+  std::optional<AllocatorStatistics> statistics;
+  // From the dump: all memory that the allocator holds, and its largest hole.
+  uint64_t reserved_bytes = 0;
+  uint64_t largest_free_bytes = 0;
+  // tensorflow.MemoryDump, serialised; empty if it was not taken.
+  std::string memory_dump;
+};
+
+// What is live at one moment.
+struct LiveState {
+  // All events before this one are contained.
+  uint64_t next_sequence = 0;
+  int64_t time_ns = 0;
+  std::vector<LiveAllocation> allocations;
+  std::vector<Region> regions;
+};
+
+// Takes `state` back to the moment before `events`, which led to it and are in
+// order. What an allocation was that ended in between, its kFree event tells,
+// all but its thread.
+void Rewind(const std::vector<Event>& events, LiveState* state);
+
+struct Recording {
+  LiveState baseline;
+  int64_t stop_ns = 0;
+  TotalsByAllocator totals = {};
+  std::vector<Failure> failures;
+  // The events: of a session in the log, of the flight recorder in the vector.
+  std::unique_ptr<CaptureLog> log;
+  std::vector<Event> events;
+
+  // Calls visit(const Event&) for all events in order.
+  template <typename Visit>
+  void ForEachEvent(Visit visit) const {
+    if (log != nullptr) log->ForEach(visit);
+    for (const Event& event : events) visit(event);
+  }
+};
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_RECORDING_RECORDING_H_

@@ -1,0 +1,128 @@
+#include "collector/recording/site_table.h"
+
+#include <cstring>
+
+namespace oom_forensics::collector {
+namespace {
+
+constexpr size_t kFirstSlots = 4096;
+
+uint64_t Mix(uint64_t a, uint64_t b) {
+  const auto product = static_cast<unsigned __int128>(a ^ 0x9e3779b97f4a7c15u) *
+                       (b ^ 0xd6e8feb86659fd93u);
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+uint64_t HashText(std::string_view text, uint64_t seed) {
+  uint64_t hash = Mix(seed, text.size());
+  const char* data = text.data();
+  size_t left = text.size();
+  for (; left >= 8; data += 8, left -= 8) {
+    uint64_t word;
+    std::memcpy(&word, data, 8);
+    hash = Mix(hash, word);
+  }
+  if (left > 0) {
+    uint64_t word = 0;
+    std::memcpy(&word, data, left);
+    hash = Mix(hash, word);
+  }
+  return hash;
+}
+
+}  // namespace
+
+bool SiteKey::operator==(const SiteKey& other) const {
+  return requested_bytes == other.requested_bytes &&
+         allocated_bytes == other.allocated_bytes && dtype == other.dtype &&
+         op == other.op && shape == other.shape &&
+         region_type == other.region_type;
+}
+
+uint64_t SiteKey::Hash() const {
+  uint64_t hash = Mix(requested_bytes, allocated_bytes);
+  hash = Mix(hash, static_cast<uint64_t>(dtype));
+  hash = HashText(op, hash);
+  hash = HashText(shape, hash);
+  return HashText(region_type, hash);
+}
+
+struct SiteTable::Slots {
+  explicit Slots(size_t count)
+      : mask(count - 1), sites(new std::atomic<const Site*>[count]()) {}
+  const size_t mask;
+  std::unique_ptr<std::atomic<const Site*>[]> sites;
+
+  void Put(const Site* site) {
+    size_t i = site->hash & mask;
+    while (sites[i].load(std::memory_order_relaxed) != nullptr) {
+      i = (i + 1) & mask;
+    }
+    sites[i].store(site, std::memory_order_release);
+  }
+};
+
+SiteTable::SiteTable(size_t max_sites) : max_sites_(max_sites) {
+  all_slots_.push_back(std::make_unique<Slots>(kFirstSlots));
+  slots_.store(all_slots_.back().get(), std::memory_order_release);
+}
+
+SiteTable::~SiteTable() = default;
+
+const Site* SiteTable::Intern(const SiteKey& key) noexcept {
+  const uint64_t hash = key.Hash();
+  const Slots* slots = slots_.load(std::memory_order_acquire);
+  if (const Site* site = Find(*slots, key, hash)) return site;
+  try {
+    return Insert(key, hash);
+  } catch (...) {  // bad_alloc: the event goes uncounted by site, not the job
+    return nullptr;
+  }
+}
+
+const Site* SiteTable::Find(const Slots& slots, const SiteKey& key,
+                            uint64_t hash) const noexcept {
+  for (size_t i = hash & slots.mask;; i = (i + 1) & slots.mask) {
+    const Site* site = slots.sites[i].load(std::memory_order_acquire);
+    if (site == nullptr) return nullptr;
+    if (site->hash == hash && site->key == key) return site;
+  }
+}
+
+const Site* SiteTable::Insert(const SiteKey& key, uint64_t hash) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Slots* slots = slots_.load(std::memory_order_relaxed);
+  if (const Site* site = Find(*slots, key, hash)) return site;
+  if (sites_.size() >= max_sites_) return nullptr;
+  if ((sites_.size() + 1) * 2 > slots->mask + 1) {
+    auto larger = std::make_unique<Slots>((slots->mask + 1) * 2);
+    for (const Site& site : sites_) larger->Put(&site);
+    slots = larger.get();
+    all_slots_.push_back(std::move(larger));
+    slots_.store(slots, std::memory_order_release);
+  }
+  Site site;
+  site.id = static_cast<SiteId>(sites_.size() + 1);
+  site.hash = hash;
+  site.key = key;
+  site.key.op = InternString(key.op);
+  site.key.shape = InternString(key.shape);
+  site.key.region_type = InternString(key.region_type);
+  sites_.push_back(site);
+  slots->Put(&sites_.back());
+  return &sites_.back();
+}
+
+std::string_view SiteTable::InternString(std::string_view text) {
+  return *strings_.emplace(text).first;
+}
+
+std::vector<const Site*> SiteTable::Snapshot() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<const Site*> sites;
+  sites.reserve(sites_.size());
+  for (const Site& site : sites_) sites.push_back(&site);
+  return sites;
+}
+
+}  // namespace oom_forensics::collector

@@ -1,0 +1,88 @@
+// SiteTable: everything about an allocation that repeats from step to step,
+// interned. A training step asks for the same few thousand (op, shape, dtype,
+// size) again and again; each becomes one Site, and an event only names its id.
+//
+// Finding a known site takes no lock: readers walk a table that only ever gets
+// more entries, and a larger copy replaces it when it fills up. Replaced tables
+// are kept, because a reader may still be in one; together they are smaller
+// than the last.
+#ifndef OOM_FORENSICS_COLLECTOR_RECORDING_SITE_TABLE_H_
+#define OOM_FORENSICS_COLLECTOR_RECORDING_SITE_TABLE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "collector/recording/event.h"
+
+namespace oom_forensics::collector {
+
+// What distinguishes one site from another.
+struct SiteKey {
+  // Empty: not known. As TensorFlow writes them: "sequential/dense/MatMul",
+  // "[8,16]", "output".
+  std::string_view op;
+  std::string_view shape;
+  std::string_view region_type;
+  // tensorflow.DataType; 0: not known.
+  int32_t dtype = 0;
+  uint64_t requested_bytes = 0;
+  // 0 for a failed request.
+  uint64_t allocated_bytes = 0;
+
+  bool operator==(const SiteKey& other) const;
+  uint64_t Hash() const;
+};
+
+struct Site {
+  SiteId id = 0;
+  uint64_t hash = 0;
+  // Its strings live as long as the table.
+  SiteKey key;
+};
+
+class SiteTable {
+ public:
+  // Holds at most `max_sites` sites.
+  explicit SiteTable(size_t max_sites = size_t{1} << 20);
+  ~SiteTable();
+  SiteTable(const SiteTable&) = delete;
+  SiteTable& operator=(const SiteTable&) = delete;
+
+  // The site of `key`, made if it is new. Null when the table is full or memory
+  // is short.
+  const Site* Intern(const SiteKey& key) noexcept;
+
+  // All sites so far; the site with id N is at [N - 1].
+  std::vector<const Site*> Snapshot() const;
+
+  // Held over fork(), so that the child finds the table whole.
+  std::mutex& mutex() { return mutex_; }
+
+ private:
+  struct Slots;
+
+  const Site* Find(const Slots& slots, const SiteKey& key,
+                   uint64_t hash) const noexcept;
+  const Site* Insert(const SiteKey& key, uint64_t hash);
+  std::string_view InternString(std::string_view text);
+
+  const size_t max_sites_;
+  std::atomic<Slots*> slots_;
+  mutable std::mutex mutex_;
+  // Guarded by mutex_; elements never move.
+  std::deque<Site> sites_;
+  std::unordered_set<std::string> strings_;
+  std::vector<std::unique_ptr<Slots>> all_slots_;
+};
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_RECORDING_SITE_TABLE_H_

@@ -1,0 +1,87 @@
+#include "collector/recording/site_table.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+
+namespace oom_forensics::collector {
+namespace {
+
+SiteKey MakeKey(std::string_view op, uint64_t bytes) {
+  SiteKey key;
+  key.op = op;
+  key.shape = "[8,16]";
+  key.region_type = "output";
+  key.dtype = 1;
+  key.requested_bytes = bytes;
+  key.allocated_bytes = bytes;
+  return key;
+}
+
+TEST(SiteTableTest, GivesOneIdToOneSite) {
+  SiteTable table;
+  const Site* first = table.Intern(MakeKey("MatMul", 512));
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->id, 1u);
+  EXPECT_EQ(table.Intern(MakeKey("MatMul", 512)), first);
+}
+
+TEST(SiteTableTest, TellsSitesApartByEveryField) {
+  SiteTable table;
+  std::set<SiteId> ids;
+  SiteKey key = MakeKey("MatMul", 512);
+  ids.insert(table.Intern(key)->id);
+  key.op = "Relu";
+  ids.insert(table.Intern(key)->id);
+  key.shape = "[16,8]";
+  ids.insert(table.Intern(key)->id);
+  key.region_type = "temp";
+  ids.insert(table.Intern(key)->id);
+  key.dtype = 3;
+  ids.insert(table.Intern(key)->id);
+  key.requested_bytes = 500;
+  ids.insert(table.Intern(key)->id);
+  key.allocated_bytes = 1024;
+  ids.insert(table.Intern(key)->id);
+  EXPECT_EQ(ids.size(), 7u);
+}
+
+TEST(SiteTableTest, KeepsItsOwnCopyOfNames) {
+  SiteTable table;
+  std::string op = "sequential/dense/MatMul";
+  const Site* site = table.Intern(MakeKey(op, 512));
+  op.assign(op.size(), 'x');
+  EXPECT_EQ(site->key.op, "sequential/dense/MatMul");
+}
+
+TEST(SiteTableTest, RefusesMoreThanItsLimitButKnowsTheOldOnes) {
+  SiteTable table(2);
+  const Site* first = table.Intern(MakeKey("A", 1));
+  ASSERT_NE(table.Intern(MakeKey("B", 1)), nullptr);
+  EXPECT_EQ(table.Intern(MakeKey("C", 1)), nullptr);
+  EXPECT_EQ(table.Intern(MakeKey("A", 1)), first);
+}
+
+TEST(SiteTableTest, GivesAllThreadsTheSameIdsWhileItGrows) {
+  constexpr uint64_t kSites = 20'000;
+  SiteTable table;
+  std::vector<std::vector<SiteId>> ids(4);
+  std::vector<std::thread> threads;
+  for (std::vector<SiteId>& own : ids) {
+    threads.emplace_back([&table, &own] {
+      for (uint64_t i = 0; i < kSites; ++i) {
+        own.push_back(
+            table.Intern(MakeKey("op" + std::to_string(i % 100), i))->id);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::vector<SiteId>& own : ids) EXPECT_EQ(own, ids[0]);
+  const std::vector<const Site*> sites = table.Snapshot();
+  ASSERT_EQ(sites.size(), kSites);
+  for (size_t i = 0; i < sites.size(); ++i) EXPECT_EQ(sites[i]->id, i + 1);
+}
+
+}  // namespace
+}  // namespace oom_forensics::collector

@@ -1,0 +1,32 @@
+// AllocatorState: one allocator as it is right now, by its own account.
+#ifndef OOM_FORENSICS_COLLECTOR_TENSORFLOW_ALLOCATOR_STATE_H_
+#define OOM_FORENSICS_COLLECTOR_TENSORFLOW_ALLOCATOR_STATE_H_
+
+#include <optional>
+
+#include "collector/json_writer.h"
+#include "collector/recording/allocator_statistics.h"
+#include "collector/recording/allocator_table.h"
+#include "collector/tensorflow/memory_dump.h"
+
+namespace oom_forensics::collector {
+
+struct AllocatorState {
+  AllocatorInfo info;
+  // None if the allocator does not say, or may not be asked.
+  std::optional<AllocatorStatistics> statistics;
+  std::optional<MemoryDumpSummary> map;
+  // Pieces of memory that it got from the system; chunks do not merge across.
+  uint64_t regions = 0;
+};
+
+// "name#instance", as its plane is called.
+std::string FullName(const AllocatorInfo& info);
+
+// Appends the state as a JSON object; `allocator` of the report's schema
+// (proto/oom_report.schema.json).
+void WriteAllocatorState(const AllocatorState& state, JsonWriter* json);
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_TENSORFLOW_ALLOCATOR_STATE_H_

@@ -1,0 +1,76 @@
+#include "collector/tensorflow/tensorflow_library.h"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <link.h>
+
+#include <typeinfo>
+
+namespace oom_forensics::collector {
+
+std::optional<TensorFlowLibrary> TensorFlowLibrary::Find(const char* name) {
+  // RTLD_DEFAULT does not see it: Python loads TensorFlow with RTLD_LOCAL.
+  void* handle = dlopen(name, RTLD_NOLOAD | RTLD_LAZY);
+  if (handle == nullptr) return std::nullopt;
+  link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return std::nullopt;
+  return TensorFlowLibrary(handle, map);
+}
+
+void* TensorFlowLibrary::Symbol(const char* mangled_name) const {
+  void* address = dlsym(handle_, mangled_name);
+  if (address == nullptr) return nullptr;
+  // dlsym() also searches the library's dependencies.
+  Dl_info info;
+  link_map* map = nullptr;
+  if (dladdr1(address, &info, reinterpret_cast<void**>(&map),
+              RTLD_DL_LINKMAP) == 0) {
+    return nullptr;
+  }
+  return map == link_map_ ? address : nullptr;
+}
+
+VTable TensorFlowLibrary::FindVTable(const std::string& mangled_class) const {
+  auto** table = static_cast<void**>(Symbol(("_ZTV" + mangled_class).c_str()));
+  const void* type_info = Symbol(("_ZTI" + mangled_class).c_str());
+  if (table == nullptr || type_info == nullptr) return {};
+  Dl_info info;
+  const ElfW(Sym)* symbol = nullptr;
+  if (dladdr1(table, &info,
+              const_cast<void**>(reinterpret_cast<const void**>(&symbol)),
+              RTLD_DL_SYMENT) == 0 ||
+      symbol == nullptr || info.dli_saddr != table) {
+    return {};
+  }
+  // [0] offset to top, [1] type info, then the slots.
+  const size_t words = symbol->st_size / sizeof(void*);
+  if (words < 3 || table[0] != nullptr || table[1] != type_info) return {};
+  return VTable{table + 2, words - 2};
+}
+
+bool TensorFlowLibrary::DerivesSinglyFrom(
+    const VTable& vtable, const std::string& mangled_base) const {
+  const auto* base = static_cast<const std::type_info*>(
+      Symbol(("_ZTI" + mangled_base).c_str()));
+  if (base == nullptr) return false;
+  const auto* type = static_cast<const std::type_info*>(vtable.slots[-1]);
+  while (type != nullptr && type != base) {
+    // The type info of a class with a single base is of this class itself.
+    const auto* derived = dynamic_cast<const abi::__si_class_type_info*>(type);
+    type = derived == nullptr ? nullptr : derived->__base_type;
+  }
+  return type == base;
+}
+
+std::string TensorFlowLibrary::Version() const {
+  // TF_Version() lives there, not in the framework library.
+  void* handle = dlopen(kImplementation, RTLD_NOLOAD | RTLD_LAZY);
+  if (handle == nullptr) return "";
+  const auto version =
+      reinterpret_cast<const char* (*)()>(dlsym(handle, "TF_Version"));
+  const std::string text = version == nullptr ? "" : version();
+  dlclose(handle);
+  return text;
+}
+
+}  // namespace oom_forensics::collector

@@ -1,0 +1,62 @@
+// PlaneBuilder: one XPlane in the making. Numbers its stat and event metadata
+// as they are first used, and writes them last, which the wire format allows.
+#ifndef OOM_FORENSICS_COLLECTOR_TRACE_PLANE_BUILDER_H_
+#define OOM_FORENSICS_COLLECTOR_TRACE_PLANE_BUILDER_H_
+
+#include <cstdint>
+#include <protozero/pbf_writer.hpp>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "collector/trace/line_builder.h"
+
+namespace oom_forensics::collector {
+
+class PlaneBuilder {
+ public:
+  explicit PlaneBuilder(std::string_view name);
+
+  // The id of the XStatMetadata with this name: of a stat, or of a string that
+  // stats refer to. `text` must outlive the plane.
+  int64_t StatId(std::string_view text);
+
+  // Appends one XStat in field `field` of `message`.
+  void AddUint(protozero::pbf_writer* message, uint32_t field,
+               std::string_view name, uint64_t value);
+  void AddInt(protozero::pbf_writer* message, uint32_t field,
+              std::string_view name, int64_t value);
+  void AddDouble(protozero::pbf_writer* message, uint32_t field,
+                 std::string_view name, double value);
+  void AddString(protozero::pbf_writer* message, uint32_t field,
+                 std::string_view name, std::string_view value);
+  void AddBytes(protozero::pbf_writer* message, uint32_t field,
+                std::string_view name, std::string_view value);
+  void AddRef(protozero::pbf_writer* message, uint32_t field,
+              std::string_view name, std::string_view value);
+
+  // Appends a serialised XEventMetadata and returns its id; `fields` is all of
+  // it but the id.
+  int64_t AddEventMetadata(std::string_view fields);
+
+  // Appends a line as it is now.
+  void AddLine(const LineBuilder& line);
+
+  // The message itself, for stats of the plane.
+  protozero::pbf_writer* plane() { return &writer_; }
+
+  // The finished plane, with its metadata. Ends the builder.
+  std::string Finish();
+
+ private:
+  std::string plane_;
+  std::string event_metadata_;
+  protozero::pbf_writer writer_;
+  protozero::pbf_writer event_metadata_writer_;
+  std::unordered_map<std::string_view, int64_t> stat_ids_;
+  int64_t event_metadata_count_ = 0;
+};
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_TRACE_PLANE_BUILDER_H_

@@ -1,0 +1,366 @@
+#include "collector/trace/trace_writer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <protozero/pbf_writer.hpp>
+#include <string_view>
+#include <unordered_map>
+
+#include "collector/tensorflow/memory_dump.h"
+#include "collector/trace/plane_builder.h"
+#include "collector/version.h"
+#include "proto/event_schema.h"
+
+namespace oom_forensics::collector {
+namespace {
+
+using protozero::pbf_writer;
+namespace xspace = schema::xspace;
+namespace xplane = schema::xplane;
+namespace xevent = schema::xevent;
+namespace xevent_metadata = schema::xevent_metadata;
+
+std::string_view NameOf(EventKind kind) {
+  switch (kind) {
+    case EventKind::kAlloc:
+      return schema::kAlloc;
+    case EventKind::kFree:
+      return schema::kFree;
+    case EventKind::kFailed:
+      return schema::kFailed;
+    case EventKind::kRegionAdd:
+      return schema::kRegionAdd;
+    case EventKind::kRegionRemove:
+      return schema::kRegionRemove;
+  }
+  return {};
+}
+
+// The plane of one allocator.
+class AllocatorPlaneWriter {
+ public:
+  AllocatorPlaneWriter(const SessionFacts& session, const AllocatorFacts& facts,
+                       const Recording& recording,
+                       const std::vector<const Site*>& sites,
+                       uint64_t address_shift)
+      : session_(session),
+        facts_(facts),
+        address_shift_(address_shift),
+        recording_(recording),
+        sites_(sites),
+        plane_(PlaneName(facts.info)) {
+    for (const Failure& failure : recording.failures) {
+      failures_.emplace(failure.sequence, &failure);
+    }
+  }
+
+  std::string Write() {
+    WriteFacts();
+    WriteBaseline();
+    WriteEvents();
+    return plane_.Finish();
+  }
+
+ private:
+  // A line and the sticky stats of its last event.
+  struct Line : LineBuilder {
+    using LineBuilder::LineBuilder;
+    int64_t step_id = 0;
+    uint32_t thread = 0;
+  };
+
+  static std::string PlaneName(const AllocatorInfo& info) {
+    return std::string(schema::kPlanePrefix) + info.name + "#" +
+           std::to_string(info.instance);
+  }
+
+  void WriteFacts() {
+    const EventTotals& totals = recording_.totals[facts_.info.id];
+    pbf_writer* plane = plane_.plane();
+    constexpr uint32_t kField = xplane::kStats;
+    plane_.AddString(plane, kField, schema::kAllocatorName, facts_.info.name);
+    plane_.AddString(plane, kField, schema::kAllocatorKind, facts_.info.kind);
+    plane_.AddUint(plane, kField, schema::kBaselineComplete,
+                   facts_.info.complete ? 1 : 0);
+    plane_.AddUint(plane, kField, schema::kTotalAllocs, totals.allocs);
+    plane_.AddUint(plane, kField, schema::kTotalFrees, totals.frees);
+    plane_.AddUint(plane, kField, schema::kDroppedEvents, totals.dropped);
+    if (!facts_.baseline_dump.empty()) {
+      plane_.AddBytes(plane, kField, schema::kBaselineDump,
+                      Disguised(facts_.baseline_dump));
+    }
+  }
+
+  void WriteBaseline() {
+    const LiveState& baseline = recording_.baseline;
+    Line line(1, schema::kBaselineLine, TimestampNs());
+    for (const Region& region : baseline.regions) {
+      if (region.allocator != facts_.info.id) continue;
+      BeginEvent(&line, EventKind::kRegionAdd, 0, 0);
+      AddRegionStats(region.address, region.size_bytes);
+      line.EndEvent();
+    }
+    std::vector<const LiveAllocation*> allocations;
+    for (const LiveAllocation& allocation : baseline.allocations) {
+      if (allocation.allocator == facts_.info.id) {
+        allocations.push_back(&allocation);
+      }
+    }
+    std::sort(allocations.begin(), allocations.end(),
+              [](const LiveAllocation* a, const LiveAllocation* b) {
+                return std::pair(a->born_ns, a->address) <
+                       std::pair(b->born_ns, b->address);
+              });
+    for (const LiveAllocation* allocation : allocations) {
+      BeginEvent(&line, EventKind::kAlloc, allocation->site, 0);
+      AddAddress(allocation->address);
+      AddWeight(allocation->site);
+      const int64_t age_ns =
+          std::max<int64_t>(0, baseline.time_ns - allocation->born_ns);
+      plane_.AddUint(event_, xevent::kStats, schema::kAgeNs,
+                     static_cast<uint64_t>(age_ns));
+      AddStickyStats(&line, allocation->step_id, allocation->thread);
+      line.EndEvent();
+    }
+    plane_.AddLine(line);
+  }
+
+  void WriteEvents() {
+    const int64_t start_ns = recording_.baseline.time_ns;
+    Line line(2, schema::kEventsLine, TimestampNs());
+    recording_.ForEachEvent([&](const Event& event) {
+      if (event.allocator != facts_.info.id) return;
+      BeginEvent(&line, event.kind, event.site,
+                 (event.time_ns - start_ns) * 1000);
+      switch (event.kind) {
+        case EventKind::kAlloc:
+          AddAddress(event.address);
+          AddWeight(event.site);
+          AddStickyStats(&line, event.value, event.thread);
+          break;
+        case EventKind::kFree:
+          AddAddress(event.address);
+          AddStickyStats(&line, line.step_id, event.thread);
+          break;
+        case EventKind::kFailed:
+          AddStickyStats(&line, event.value, event.thread);
+          AddFailureStats(event.sequence);
+          break;
+        case EventKind::kRegionAdd:
+        case EventKind::kRegionRemove:
+          AddRegionStats(event.address, static_cast<uint64_t>(event.value));
+          break;
+      }
+      line.EndEvent();
+    });
+    plane_.AddLine(line);
+  }
+
+  void BeginEvent(Line* line, EventKind kind, SiteId site, int64_t offset_ps) {
+    line->BeginEvent(MetadataId(kind, site), offset_ps);
+    event_ = line->event();
+  }
+
+  // Where the lines begin; see SessionFacts::writes_own_file.
+  int64_t TimestampNs() const {
+    return session_.writes_own_file ? 0 : recording_.baseline.time_ns;
+  }
+
+  std::string Disguised(const std::string& dump) const {
+    if (address_shift_ == 0) return dump;
+    return ReplaceAddresses(
+        dump, [this](uint64_t address) { return address - address_shift_; });
+  }
+
+  void AddAddress(uint64_t address) {
+    plane_.AddUint(event_, xevent::kStats, schema::kAddress,
+                   address - address_shift_);
+  }
+
+  // What an allocation stands for under sampling.
+  void AddWeight(SiteId site) {
+    if (session_.sampling_rate == 1 || site == 0 || site > sites_.size()) {
+      return;
+    }
+    if (sites_[site - 1]->key.requested_bytes >= kAlwaysKeptBytes) return;
+    plane_.AddDouble(event_, xevent::kStats, schema::kWeight,
+                     1 / session_.sampling_rate);
+  }
+
+  void AddStickyStats(Line* line, int64_t step_id, uint32_t thread) {
+    if (step_id != line->step_id) {
+      plane_.AddInt(event_, xevent::kStats, schema::kStepId, step_id);
+      line->step_id = step_id;
+    }
+    if (thread != line->thread) {
+      plane_.AddUint(event_, xevent::kStats, schema::kThread, thread);
+      line->thread = thread;
+    }
+  }
+
+  void AddRegionStats(uint64_t address, uint64_t size_bytes) {
+    AddAddress(address);
+    plane_.AddUint(event_, xevent::kStats, schema::kSizeBytes, size_bytes);
+  }
+
+  void AddFailureStats(uint64_t sequence) {
+    const auto found = failures_.find(sequence);
+    if (found == failures_.end()) return;
+    const Failure& failure = *found->second;
+    event_->add_int64(xevent::kDurationPs, failure.waited_ns * 1000);
+    const auto add = [&](std::string_view name, uint64_t value) {
+      plane_.AddUint(event_, xevent::kStats, name, value);
+    };
+    add(schema::kRetryOnFailure, failure.retry_on_failure ? 1 : 0);
+    if (failure.statistics.has_value()) {
+      add(schema::kNumAllocs, failure.statistics->num_allocs);
+      add(schema::kBytesInUse, failure.statistics->bytes_in_use);
+      add(schema::kPeakBytesInUse, failure.statistics->peak_bytes_in_use);
+      add(schema::kBytesLimit, failure.statistics->limit_bytes);
+    }
+    if (!failure.memory_dump.empty()) {
+      add(schema::kBytesReserved, failure.reserved_bytes);
+      add(schema::kLargestFreeBytes, failure.largest_free_bytes);
+      plane_.AddBytes(event_, xevent::kStats, schema::kMemoryDump,
+                      Disguised(failure.memory_dump));
+    }
+  }
+
+  // The id of the XEventMetadata for events of this kind at this site.
+  int64_t MetadataId(EventKind kind, SiteId site) {
+    const bool has_site =
+        kind == EventKind::kAlloc || kind == EventKind::kFailed;
+    if (!has_site) site = 0;
+    const uint64_t key = uint64_t{site} << 8 | static_cast<uint8_t>(kind);
+    const auto [found, is_new] = metadata_ids_.emplace(key, 0);
+    if (is_new) found->second = AddMetadata(kind, site);
+    return found->second;
+  }
+
+  int64_t AddMetadata(EventKind kind, SiteId site) {
+    std::string fields;
+    pbf_writer writer(fields);
+    writer.add_string(xevent_metadata::kName, View(NameOf(kind)));
+    if (site != 0 && site <= sites_.size()) {
+      const SiteKey& key = sites_[site - 1]->key;
+      constexpr uint32_t kField = xevent_metadata::kStats;
+      if (!key.op.empty()) {
+        writer.add_string(xevent_metadata::kDisplayName, View(key.op));
+        plane_.AddRef(&writer, kField, schema::kOp, key.op);
+      }
+      if (!key.shape.empty()) {
+        plane_.AddRef(&writer, kField, schema::kShape, key.shape);
+      }
+      if (!key.region_type.empty()) {
+        plane_.AddRef(&writer, kField, schema::kRegionType, key.region_type);
+      }
+      if (key.dtype != 0) {
+        plane_.AddInt(&writer, kField, schema::kDtype, key.dtype);
+      }
+      plane_.AddUint(&writer, kField, schema::kRequestedBytes,
+                     key.requested_bytes);
+      if (kind == EventKind::kAlloc) {
+        plane_.AddUint(&writer, kField, schema::kAllocatedBytes,
+                       key.allocated_bytes);
+      }
+    }
+    return plane_.AddEventMetadata(fields);
+  }
+
+  const SessionFacts& session_;
+  const AllocatorFacts& facts_;
+  const uint64_t address_shift_;
+  const Recording& recording_;
+  const std::vector<const Site*>& sites_;
+  PlaneBuilder plane_;
+  std::unordered_map<uint64_t, const Failure*> failures_;
+  std::unordered_map<uint64_t, int64_t> metadata_ids_;
+  // The event in the making.
+  pbf_writer* event_ = nullptr;
+};
+
+std::string WriteSessionPlane(const SessionFacts& session,
+                              const Recording& recording) {
+  PlaneBuilder builder(schema::kSessionPlane);
+  pbf_writer* plane = builder.plane();
+  constexpr uint32_t kField = xplane::kStats;
+  builder.AddUint(plane, kField, schema::kVersion, schema::kSchemaVersion);
+  builder.AddString(plane, kField, schema::kCollectorVersion,
+                    kCollectorVersion);
+  builder.AddString(plane, kField, schema::kTensorFlowVersion,
+                    session.tensorflow_version);
+  builder.AddUint(plane, kField, schema::kProcessId,
+                  static_cast<uint64_t>(getpid()));
+  builder.AddUint(plane, kField, schema::kStartNs,
+                  static_cast<uint64_t>(recording.baseline.time_ns));
+  builder.AddUint(plane, kField, schema::kStopNs,
+                  static_cast<uint64_t>(recording.stop_ns));
+  builder.AddString(plane, kField, schema::kOrigin, session.origin);
+  builder.AddString(plane, kField, schema::kHooks, session.hooks);
+  builder.AddString(plane, kField, schema::kAttribution, session.attribution);
+  builder.AddString(plane, kField, schema::kCuptiMode, session.cupti_mode);
+  builder.AddString(plane, kField, schema::kCuptiReason, session.cupti_reason);
+  builder.AddUint(plane, kField, schema::kBufferEvents, session.buffer_events);
+  builder.AddString(plane, kField, schema::kEnvironment, session.environment);
+  builder.AddDouble(plane, kField, schema::kSamplingRate,
+                    session.sampling_rate);
+  builder.AddUint(plane, kField, schema::kMinBytes, session.min_bytes);
+  builder.AddUint(plane, kField, schema::kAnonymized,
+                  session.anonymize_addresses ? 1 : 0);
+  return builder.Finish();
+}
+
+// What TensorFlow writes into the traces of its own sessions.
+std::string WriteEnvironmentPlane(const Recording& recording) {
+  PlaneBuilder builder("Task Environment");
+  builder.AddUint(builder.plane(), xplane::kStats, "profile_start_time",
+                  static_cast<uint64_t>(recording.baseline.time_ns));
+  builder.AddUint(builder.plane(), xplane::kStats, "profile_stop_time",
+                  static_cast<uint64_t>(recording.stop_ns));
+  return builder.Finish();
+}
+
+// What to take off every address so that the lowest one becomes kLowest: the
+// map keeps its form and loses its place in the process.
+uint64_t AddressShift(const Recording& recording) {
+  constexpr uint64_t kLowest = uint64_t{1} << 32;
+  constexpr uint64_t kPage = 4096;
+  uint64_t lowest = UINT64_MAX;
+  const auto look_at = [&](uint64_t address) {
+    if (address != 0) lowest = std::min(lowest, address);
+  };
+  for (const Region& region : recording.baseline.regions) {
+    look_at(region.address);
+  }
+  for (const LiveAllocation& allocation : recording.baseline.allocations) {
+    look_at(allocation.address);
+  }
+  recording.ForEachEvent([&](const Event& event) { look_at(event.address); });
+  return lowest == UINT64_MAX ? 0 : lowest / kPage * kPage - kLowest;
+}
+
+}  // namespace
+
+std::string WriteTrace(const SessionFacts& session,
+                       const std::vector<AllocatorFacts>& allocators,
+                       const Recording& recording,
+                       const std::vector<const Site*>& sites) {
+  std::string trace;
+  pbf_writer writer(trace);
+  if (session.writes_own_file) {
+    writer.add_message(xspace::kPlanes, WriteEnvironmentPlane(recording));
+  }
+  writer.add_message(xspace::kPlanes, WriteSessionPlane(session, recording));
+  const uint64_t address_shift =
+      session.anonymize_addresses ? AddressShift(recording) : 0;
+  for (const AllocatorFacts& facts : allocators) {
+    writer.add_message(
+        xspace::kPlanes,
+        AllocatorPlaneWriter(session, facts, recording, sites, address_shift)
+            .Write());
+  }
+  return trace;
+}
+
+}  // namespace oom_forensics::collector

@@ -1,0 +1,52 @@
+// TraceWriter: a recording as a serialised tensorflow.profiler.XSpace, in the
+// form that proto/event_schema.h defines.
+#ifndef OOM_FORENSICS_COLLECTOR_TRACE_TRACE_WRITER_H_
+#define OOM_FORENSICS_COLLECTOR_TRACE_TRACE_WRITER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collector/recording/allocator_table.h"
+#include "collector/recording/recorder.h"
+#include "collector/recording/site_table.h"
+
+namespace oom_forensics::collector {
+
+// What the session plane says of the recording as a whole.
+struct SessionFacts {
+  // "profile", "oom" or "snapshot".
+  std::string origin;
+  std::string tensorflow_version;
+  std::string hooks;
+  std::string attribution;
+  // How device memory is watched, and why so.
+  std::string cupti_mode;
+  std::string cupti_reason;
+  // "NAME=value" lines.
+  std::string environment;
+  // Of the settings, those that decide what the recording holds.
+  uint64_t buffer_events = 0;
+  double sampling_rate = 1;
+  uint64_t min_bytes = 0;
+  bool anonymize_addresses = false;
+  // TensorFlow relates the times of a profiler session to its start; a trace
+  // that does not pass through TensorFlow has to do so itself.
+  bool writes_own_file = false;
+};
+
+struct AllocatorFacts {
+  AllocatorInfo info;
+  // tensorflow.MemoryDump when the recording began; empty: not taken.
+  std::string baseline_dump;
+};
+
+// `sites` is SiteTable::Snapshot(), taken after the recording's end.
+std::string WriteTrace(const SessionFacts& session,
+                       const std::vector<AllocatorFacts>& allocators,
+                       const Recording& recording,
+                       const std::vector<const Site*>& sites);
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_TRACE_TRACE_WRITER_H_

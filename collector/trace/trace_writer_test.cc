@@ -1,0 +1,347 @@
+#include "collector/trace/trace_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <protozero/pbf_reader.hpp>
+
+#include "proto/event_schema.h"
+
+namespace oom_forensics::collector {
+namespace {
+
+using protozero::pbf_reader;
+
+// The planes of a trace, decoded by the field numbers of xplane.proto.
+struct Stats : std::map<std::string, std::string> {
+  std::string operator[](std::string_view name) const {
+    const auto found = find(std::string(name));
+    return found == end() ? "(none)" : found->second;
+  }
+};
+struct DecodedEvent {
+  std::string kind;
+  int64_t offset_ps = 0;
+  int64_t duration_ps = 0;
+  Stats site;
+  Stats stats;
+};
+struct DecodedLine {
+  int64_t timestamp_ns = 0;
+  std::vector<DecodedEvent> events;
+};
+struct DecodedPlane {
+  Stats stats;
+  std::map<std::string, DecodedLine> lines;
+};
+
+class PlaneDecoder {
+ public:
+  explicit PlaneDecoder(pbf_reader plane) : plane_(plane) {
+    ForEach(schema::xplane::kStatMetadata, [&](pbf_reader entry) {
+      pbf_reader metadata = Value(entry);
+      const auto [id, name] = IdAndName(metadata);
+      names_[id] = name;
+    });
+    ForEach(schema::xplane::kEventMetadata, [&](pbf_reader entry) {
+      pbf_reader metadata = Value(entry);
+      DecodedEvent event;
+      int64_t id = 0;
+      while (metadata.next()) {
+        if (metadata.tag() == schema::xevent_metadata::kId) {
+          id = metadata.get_int64();
+        } else if (metadata.tag() == schema::xevent_metadata::kName) {
+          event.kind = metadata.get_string();
+        } else if (metadata.tag() == schema::xevent_metadata::kStats) {
+          AddStat(metadata.get_message(), &event.site);
+        } else {
+          metadata.skip();
+        }
+      }
+      metadata_[id] = event;
+    });
+  }
+
+  DecodedPlane Decode() {
+    DecodedPlane decoded;
+    ForEach(schema::xplane::kStats,
+            [&](pbf_reader stat) { AddStat(stat, &decoded.stats); });
+    ForEach(schema::xplane::kLines, [&](pbf_reader line) {
+      DecodedLine decoded_line;
+      std::string name;
+      while (line.next()) {
+        if (line.tag() == schema::xline::kName) {
+          name = line.get_string();
+        } else if (line.tag() == schema::xline::kTimestampNs) {
+          decoded_line.timestamp_ns = line.get_int64();
+        } else if (line.tag() == schema::xline::kEvents) {
+          decoded_line.events.push_back(DecodeEvent(line.get_message()));
+        } else {
+          line.skip();
+        }
+      }
+      decoded.lines[name] = decoded_line;
+    });
+    return decoded;
+  }
+
+ private:
+  template <typename Visit>
+  void ForEach(uint32_t field, Visit visit) {
+    pbf_reader reader = plane_;
+    while (reader.next(field)) visit(reader.get_message());
+  }
+
+  static pbf_reader Value(pbf_reader entry) {
+    return entry.next(schema::map_entry::kValue) ? entry.get_message()
+                                                 : pbf_reader();
+  }
+
+  static std::pair<int64_t, std::string> IdAndName(pbf_reader metadata) {
+    std::pair<int64_t, std::string> result;
+    while (metadata.next()) {
+      if (metadata.tag() == schema::xstat_metadata::kId) {
+        result.first = metadata.get_int64();
+      } else if (metadata.tag() == schema::xstat_metadata::kName) {
+        result.second = metadata.get_string();
+      } else {
+        metadata.skip();
+      }
+    }
+    return result;
+  }
+
+  void AddStat(pbf_reader stat, Stats* stats) {
+    std::string name;
+    std::string value;
+    while (stat.next()) {
+      switch (stat.tag()) {
+        case schema::xstat::kMetadataId:
+          name = names_[stat.get_int64()];
+          break;
+        case schema::xstat::kUint64Value:
+          value = std::to_string(stat.get_uint64());
+          break;
+        case schema::xstat::kInt64Value:
+          value = std::to_string(stat.get_int64());
+          break;
+        case schema::xstat::kDoubleValue:
+          value = std::to_string(stat.get_double());
+          break;
+        case schema::xstat::kRefValue:
+          value = names_[static_cast<int64_t>(stat.get_uint64())];
+          break;
+        default:
+          value = stat.get_string();
+      }
+    }
+    stats->emplace(name, value);
+  }
+
+  DecodedEvent DecodeEvent(pbf_reader event) {
+    DecodedEvent decoded;
+    while (event.next()) {
+      switch (event.tag()) {
+        case schema::xevent::kMetadataId:
+          decoded = metadata_[event.get_int64()];
+          break;
+        case schema::xevent::kOffsetPs:
+          decoded.offset_ps = event.get_int64();
+          break;
+        case schema::xevent::kDurationPs:
+          decoded.duration_ps = event.get_int64();
+          break;
+        default:
+          AddStat(event.get_message(), &decoded.stats);
+      }
+    }
+    return decoded;
+  }
+
+  pbf_reader plane_;
+  std::map<int64_t, std::string> names_;
+  std::map<int64_t, DecodedEvent> metadata_;
+};
+
+std::map<std::string, DecodedPlane> Decode(const std::string& trace) {
+  std::map<std::string, DecodedPlane> planes;
+  pbf_reader reader(trace);
+  while (reader.next(schema::xspace::kPlanes)) {
+    const pbf_reader plane = reader.get_message();
+    pbf_reader name = plane;
+    name.next(schema::xplane::kName);
+    planes[name.get_string()] = PlaneDecoder(plane).Decode();
+  }
+  return planes;
+}
+
+const void* Address(uint64_t address) {
+  return reinterpret_cast<const void*>(address);
+}
+
+class TraceWriterTest : public testing::Test {
+ protected:
+  SiteId MakeSite(std::string_view op, uint64_t allocated_bytes) {
+    SiteKey key;
+    key.op = op;
+    key.shape = "[8,16]";
+    key.region_type = "output";
+    key.dtype = 1;
+    key.requested_bytes = 500;
+    key.allocated_bytes = allocated_bytes;
+    return recorder_.sites().Intern(key)->id;
+  }
+
+  // Ends the recording and decodes its trace.
+  std::map<std::string, DecodedPlane> Finish() {
+    const auto recording = recorder_.StopCapture();
+    AllocatorFacts facts;
+    facts.info.name = "bfc";
+    facts.info.kind = "bfc";
+    facts.info.complete = true;
+    facts.baseline_dump = "a dump";
+    AllocatorFacts other = facts;
+    other.info.id = 1;
+    other.info.instance = 1;
+    SessionFacts session;
+    session.origin = "profile";
+    session.tensorflow_version = "2.21.0";
+    session.hooks = "hooked";
+    session.attribution = "on";
+    return Decode(WriteTrace(session, {facts, other}, *recording,
+                             recorder_.sites().Snapshot()));
+  }
+
+  Recorder recorder_{Settings{}};
+};
+
+TEST_F(TraceWriterTest, SaysWhatTheRecordingIs) {
+  recorder_.StartCapture();
+  auto planes = Finish();
+  const Stats& session = planes["/oom_forensics:session"].stats;
+  EXPECT_EQ(session[schema::kVersion], std::to_string(schema::kSchemaVersion));
+  EXPECT_EQ(session[schema::kOrigin], "profile");
+  EXPECT_EQ(session[schema::kTensorFlowVersion], "2.21.0");
+  EXPECT_EQ(session[schema::kAttribution], "on");
+  const Stats& allocator = planes["/oom_forensics:bfc#0"].stats;
+  EXPECT_EQ(allocator[schema::kAllocatorName], "bfc");
+  EXPECT_EQ(allocator[schema::kBaselineComplete], "1");
+  EXPECT_EQ(allocator[schema::kBaselineDump], "a dump");
+}
+
+TEST_F(TraceWriterTest, WritesWhatWasLiveAsBaseline) {
+  const SiteId site = MakeSite("dense/MatMul", 512);
+  recorder_.RecordRegion(EventKind::kRegionAdd, 0, Address(1 << 20), 1 << 20,
+                         9);
+  recorder_.RecordAlloc(0, Address(1 << 20), site, 42, 9);
+  recorder_.StartCapture();
+  auto planes = Finish();
+  const auto& events = planes["/oom_forensics:bfc#0"].lines["baseline"].events;
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].kind, schema::kRegionAdd);
+  EXPECT_EQ(events[0].offset_ps, 0);
+  EXPECT_EQ(events[0].stats[schema::kAddress], std::to_string(1 << 20));
+  EXPECT_EQ(events[0].stats[schema::kSizeBytes], std::to_string(1 << 20));
+  EXPECT_EQ(events[1].kind, schema::kAlloc);
+  EXPECT_EQ(events[1].offset_ps, 1);
+  EXPECT_EQ(events[1].site[schema::kOp], "dense/MatMul");
+  EXPECT_EQ(events[1].site[schema::kShape], "[8,16]");
+  EXPECT_EQ(events[1].site[schema::kDtype], "1");
+  EXPECT_EQ(events[1].site[schema::kRequestedBytes], "500");
+  EXPECT_EQ(events[1].site[schema::kAllocatedBytes], "512");
+  EXPECT_EQ(events[1].stats[schema::kStepId], "42");
+  EXPECT_EQ(events[1].stats[schema::kThread], "9");
+  EXPECT_NE(events[1].stats[schema::kAgeNs], "(none)");
+  EXPECT_TRUE(planes["/oom_forensics:bfc#0"].lines["events"].events.empty());
+}
+
+TEST_F(TraceWriterTest, WritesEventsInOrderWithWhatChanged) {
+  const SiteId site = MakeSite("dense/MatMul", 512);
+  recorder_.StartCapture();
+  recorder_.RecordAlloc(0, Address(4096), site, 42, 9);
+  recorder_.RecordAlloc(0, Address(8192), site, 42, 9);
+  recorder_.RecordFree(0, Address(4096), 10);
+  recorder_.RecordRegion(EventKind::kRegionRemove, 0, Address(4096), 256, 10);
+  auto planes = Finish();
+  const auto& events = planes["/oom_forensics:bfc#0"].lines["events"].events;
+  ASSERT_EQ(events.size(), 4u);
+  int64_t last = 0;
+  for (const DecodedEvent& event : events) {
+    EXPECT_GT(event.offset_ps, last);
+    last = event.offset_ps;
+  }
+  EXPECT_EQ(events[0].stats[schema::kStepId], "42");
+  EXPECT_EQ(events[1].stats[schema::kStepId], "(none)");
+  EXPECT_EQ(events[1].stats[schema::kThread], "(none)");
+  EXPECT_EQ(events[2].kind, schema::kFree);
+  EXPECT_EQ(events[2].stats[schema::kAddress], "4096");
+  EXPECT_EQ(events[2].stats[schema::kThread], "10");
+  EXPECT_EQ(events[3].kind, schema::kRegionRemove);
+  EXPECT_EQ(events[3].stats[schema::kSizeBytes], "256");
+  const Stats& facts = planes["/oom_forensics:bfc#0"].stats;
+  EXPECT_EQ(facts[schema::kTotalAllocs], "2");
+  EXPECT_EQ(facts[schema::kTotalFrees], "1");
+}
+
+TEST_F(TraceWriterTest, PutsEachAllocatorOnItsOwnPlane) {
+  const SiteId site = MakeSite("dense/MatMul", 512);
+  recorder_.StartCapture();
+  recorder_.RecordAlloc(0, Address(4096), site, 0, 9);
+  recorder_.RecordAlloc(1, Address(8192), site, 0, 9);
+  auto planes = Finish();
+  const auto& first = planes["/oom_forensics:bfc#0"].lines["events"].events;
+  const auto& second = planes["/oom_forensics:bfc#1"].lines["events"].events;
+  ASSERT_EQ(first.size(), 1u);
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(first[0].stats[schema::kAddress], "4096");
+  EXPECT_EQ(second[0].stats[schema::kAddress], "8192");
+}
+
+TEST_F(TraceWriterTest, SaysAllThatIsKnownOfAFailure) {
+  const SiteId site = MakeSite("dense/MatMul", 0);
+  recorder_.StartCapture();
+  Failure failure;
+  failure.sequence = recorder_.RecordFailure(0, site, 42, 9);
+  failure.waited_ns = 10'000;
+  failure.statistics = AllocatorStatistics{5, 1000, 2000, 700, 4096};
+  failure.reserved_bytes = 3000;
+  failure.largest_free_bytes = 400;
+  failure.memory_dump = "the chunk map";
+  recorder_.AddFailure(failure);
+  auto planes = Finish();
+  const auto& events = planes["/oom_forensics:bfc#0"].lines["events"].events;
+  ASSERT_EQ(events.size(), 1u);
+  const DecodedEvent& event = events[0];
+  EXPECT_EQ(event.kind, schema::kFailed);
+  EXPECT_EQ(event.duration_ps, 10'000'000);
+  EXPECT_EQ(event.site[schema::kRequestedBytes], "500");
+  EXPECT_EQ(event.site[schema::kAllocatedBytes], "(none)");
+  EXPECT_EQ(event.stats[schema::kRetryOnFailure], "1");
+  EXPECT_EQ(event.stats[schema::kNumAllocs], "5");
+  EXPECT_EQ(event.stats[schema::kBytesInUse], "1000");
+  EXPECT_EQ(event.stats[schema::kPeakBytesInUse], "2000");
+  EXPECT_EQ(event.stats[schema::kBytesLimit], "4096");
+  EXPECT_EQ(event.stats[schema::kBytesReserved], "3000");
+  EXPECT_EQ(event.stats[schema::kLargestFreeBytes], "400");
+  EXPECT_EQ(event.stats[schema::kMemoryDump], "the chunk map");
+}
+
+// What a training step costs in the trace, names aside.
+TEST_F(TraceWriterTest, NeedsAtMostSixtyBytesForAnAllocationAndItsFree) {
+  constexpr uint64_t kPairs = 10'000;
+  const SiteId site = MakeSite("dense/MatMul", 512);
+  recorder_.StartCapture();
+  for (uint64_t i = 0; i < kPairs; ++i) {
+    const void* address = Address(0x7f3a'0000'0000 + (i % 100) * 512);
+    recorder_.RecordAlloc(0, address, site, 42, 9);
+    recorder_.RecordFree(0, address, 9);
+  }
+  const auto recording = recorder_.StopCapture();
+  AllocatorFacts facts;
+  const std::string trace =
+      WriteTrace({}, {facts}, *recording, recorder_.sites().Snapshot());
+  EXPECT_LE(trace.size() / kPairs, 60u);
+}
+
+}  // namespace
+}  // namespace oom_forensics::collector
