@@ -15,8 +15,8 @@
 //
 // and nothing needs to be undone or redone. Keyframes hold that set, sorted by
 // address, every so many rows (at least four times as many as are live there,
-// so they take at most one byte a row); a moment costs one keyframe and the rows
-// after it, wherever in the trace it lies.
+// so they take at most one byte a row); a moment costs one keyframe and the
+// rows after it, wherever in the trace it lies.
 #ifndef OOM_FORENSICS_CONVERTER_REPLAY_ALLOCATOR_REPLAY_H_
 #define OOM_FORENSICS_CONVERTER_REPLAY_ALLOCATOR_REPLAY_H_
 
