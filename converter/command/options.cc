@@ -248,6 +248,7 @@ Filters       --host --allocator --from --to (ns since the epoch) --from-step
 Moment        --at=peak|oom:N|end|event:N|TIME_NS
 Lists         --group-by --sort --ascending --offset --limit --range
 Timeline      --columns --top
+Map over time --columns --rows --from-address --to-address
 Others        --oom --request-bytes --allocation --pin-cost
 Input         --allow-truncated --max-memory-mb
 Page          --frontend-dir

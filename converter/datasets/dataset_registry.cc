@@ -2,6 +2,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "converter/datasets/address_history.h"
 #include "converter/datasets/allocation_life.h"
 #include "converter/datasets/allocations.h"
 #include "converter/datasets/compare.h"
@@ -28,6 +29,7 @@ constexpr DatasetEntry kDatasets[] = {
     {LEAKS, "leaks", AnswerLeaks, "leaks"},
     {COMPARE, "compare", AnswerCompare, "rows"},
     {STEPS, "steps", AnswerSteps, "steps"},
+    {ADDRESS_HISTORY, "address_history", AnswerAddressHistory, "rectangles"},
     {ALLOCATION_LIFE, "allocation_life", AnswerAllocationLife, "allocation"},
 };
 

@@ -1021,8 +1021,8 @@ class DriverMemory(Message):
 
 @dataclass
 class HistoryRectangle(Message):
-    """The map over time as a picture: rectangles where they are at least a pixel,
-    what is smaller summed up in `coverage`.
+    """The map over time as a picture: rectangles where they are at least a pixel
+    each way (of more than 10000 the largest), all others summed up in `coverage`.
     """
 
     allocation_id: int = 0
@@ -1030,6 +1030,7 @@ class HistoryRectangle(Message):
     size_bytes: int = 0
     born_ns: int = 0
     died_ns: int = 0
+    """0: still live when the trace ended."""
     site: int = 0
     """Index into AddressHistory.sites."""
     step: int = 0
@@ -1047,18 +1048,24 @@ class HistorySite(Message):
 
 @dataclass
 class AddressHistory(Message):
-    """See proto/datasets.proto, AddressHistory."""
+    """Of one allocator: the filter's; else that of the first OOM, or of the highest
+    use.
+    """
 
     host: str = ""
     allocator: str = ""
     from_ns: int = 0
     to_ns: int = 0
     regions: list[Region] = field(default_factory=list)
+    """All that were ever held, by address, cut to the addresses asked for: the
+    same for every range of time. Only where they lie, and how large they are.
+    """
     sites: list[HistorySite] = field(default_factory=list)
     rectangles: list[HistoryRectangle] = field(default_factory=list)
     coverage: bytes = b""
-    """Rows x columns, row-major from the lowest address: the share of the cell
-    used by allocations too small for a rectangle, 0..255.
+    """Rows x columns of equal size, row by row from the lowest address: the share
+    of the cell in use by allocations without a rectangle, 0..255; at least 1
+    where there is one. Rows go through the regions, without the space between.
     """
     rows: int = 0
     columns: int = 0
