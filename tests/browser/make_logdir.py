@@ -42,20 +42,23 @@ def put(logdir: Path, run: str, host: str, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def with_hostile_names(trace: bytes) -> bytes:
-    """Renames every operation of the failing layer."""
+def with_hostile_names(trace: Path) -> bytes:
+    """Renames the operation whose request failed."""
+    import oom_forensics
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
-    space = xplane_pb2.XSpace.FromString(trace)
+    with oom_forensics.open(trace) as opened:
+        failed = opened.oom_window().ooms[0].request.op_name
+    space = xplane_pb2.XSpace.FromString(trace.read_bytes())
     renamed = 0
     for plane in space.planes:
         for table in (plane.event_metadata, plane.stat_metadata):
             for entry in table.values():
-                if "Conv2DBackprop" in entry.name:
+                if failed in entry.name:
                     entry.name = HOSTILE_NAME
                     renamed += 1
     if not renamed:
-        sys.exit("the trace has no operation to rename")
+        sys.exit(f"the trace has no name {failed}")
     return bytes(space.SerializeToString())
 
 
@@ -64,11 +67,12 @@ def main() -> None:
     logdir = Path(sys.argv[1])
     recorded = train(logdir / "fragmentation")
     trace = recorded.read_bytes()
+    hostile = with_hostile_names(recorded)
     shutil.rmtree(logdir / "fragmentation" / "plugins")
     put(logdir, "fragmentation", "worker-0", trace)
     put(logdir, "two_hosts", "worker-0", trace)
     put(logdir, "two_hosts", "worker-1", trace)
-    put(logdir, "hostile", "worker-0", with_hostile_names(trace))
+    put(logdir, "hostile", "worker-0", hostile)
     put(logdir, "truncated", "worker-0", trace[: len(trace) // 2])
     put(logdir, "empty", "worker-0", b"")
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { openPage, useBrowser } from './tab';
+import { openPage, seesStory, seesView, useBrowser } from './tab';
 import { PYTHON } from './tensorboard';
 
 useBrowser();
@@ -24,10 +24,10 @@ describe('the page that oom-forensics html writes', () => {
 
   it('shows the same views as the tab, from a file and without a server', async () => {
     const { page, errors } = await openPage(write('fragmentation'));
-    await page.getByText('Out of memory 1').first().waitFor();
+    await seesStory({ tab: page });
     for (const view of ['Who holds it', 'Live allocations', 'Fragmentation', 'Steps']) {
       await page.getByRole('tab', { name: view }).click();
-      await page.locator('[role=tabpanel] .card[aria-busy=false]').first().waitFor();
+      await seesView({ tab: page });
       expect(await page.getByRole('alert').count()).toBe(0);
     }
     expect(errors).toEqual([]);

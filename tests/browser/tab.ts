@@ -4,10 +4,13 @@ import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 
 export const FRAGMENTATION = 'fragmentation/2026_01_02_03_04_05';
 
+/** How long anything may take to appear, on a machine that has other work to do. */
+const WAIT_MS = 90_000;
+
 export interface Opened {
   readonly page: Page;
   /** The tab inside TensorBoard. */
-  readonly tab: FrameLocator;
+  readonly tab: FrameLocator | Page;
   /** Errors that the page reported. */
   readonly errors: readonly string[];
 }
@@ -52,6 +55,7 @@ export async function openPage(
 ): Promise<{ readonly page: Page; readonly errors: readonly string[] }> {
   const context = await browser.newContext({ viewport: { width, height: 900 } });
   contexts.push(context);
+  context.setDefaultTimeout(WAIT_MS);
   const page = await context.newPage();
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
@@ -78,7 +82,17 @@ export function linkFragment(link: Readonly<Record<string, string>>): string {
 
 /** Waits until `text` is to be seen in the tab. */
 export async function sees({ tab }: Opened, text: string | RegExp): Promise<void> {
-  await tab.getByText(text).first().waitFor({ timeout: 30_000 });
+  await tab.getByText(text).first().waitFor();
+}
+
+/** Waits until the story of an out-of-memory error is told. */
+export async function seesStory({ tab }: Pick<Opened, 'tab'>): Promise<void> {
+  await tab.locator('.story.out-of-memory .story-request').first().waitFor();
+}
+
+/** Waits until the detail view has its answer. */
+export async function seesView({ tab }: Pick<Opened, 'tab'>): Promise<void> {
+  await tab.locator('[role=tabpanel] .card[aria-busy=false]').first().waitFor();
 }
 
 /** Nothing went wrong behind what was seen, and nothing was asked of another machine. */

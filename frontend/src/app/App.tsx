@@ -5,8 +5,8 @@ import {
   info,
   loadInfo,
   loadOoms,
-  loadRuns,
   reloads,
+  retries,
   runs,
   target,
   targetName,
@@ -22,14 +22,14 @@ import { Toolbar } from './Toolbar';
 /** The whole tab. */
 export function App() {
   const run = currentRun.value?.run;
-  const reload = reloads.value;
-  // A reload asks again
+  const again = reloads.value + retries.value;
+  // A reload and a second try ask again
   useEffect(() => {
     if (run === undefined) return;
     const controller = new AbortController();
     void loadInfo(run, controller.signal);
     return () => controller.abort();
-  }, [run, reload]);
+  }, [run, again]);
 
   return (
     <main class="app">
@@ -47,7 +47,7 @@ function Content() {
         Looking for runs…
       </div>
     );
-  if (list.state === 'failed') return <Failed error={list.error} retry={() => void loadRuns()} />;
+  if (list.state === 'failed') return <Failed error={list.error} />;
   const run = currentRun.value;
   if (!run) return <NoRuns />;
   return (
@@ -62,7 +62,7 @@ function RunContent({ run }: { readonly run: string }) {
   const known = info.value;
   const shown = target.value;
   if (known.state === 'failed') {
-    return <Failed error={known.error} retry={() => void loadInfo(run)} />;
+    return <Failed error={known.error} />;
   }
   if (known.state === 'loading' || known.run !== run) {
     return <Waiting run={run} what="Opening the trace…" />;
@@ -73,14 +73,14 @@ function RunContent({ run }: { readonly run: string }) {
 
 function Views({ target }: { readonly target: Target }) {
   const name = targetName(target);
-  const reload = reloads.value;
-  // The name stands for the target; a reload asks again.
+  const again = reloads.value + retries.value;
+  // The name stands for the target
   useEffect(() => {
     const controller = new AbortController();
     void loadOoms(target, controller.signal);
     void findMissingViews(target, controller.signal);
     return () => controller.abort();
-  }, [name, reload]);
+  }, [name, again]);
 
   return (
     <>

@@ -1,6 +1,6 @@
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { client, reloads } from '../store/session';
+import { client, reloads, retries } from '../store/session';
 import { questionOf } from './client';
 import type { Dataset, QueryFields } from './query';
 import { DatasetError, type Question } from './source';
@@ -11,8 +11,6 @@ export interface Asked<Message> {
   readonly error: DatasetError | undefined;
   readonly loading: boolean;
   readonly question: Question | undefined;
-  /** Asks again after an error. */
-  readonly retry: () => void;
 }
 
 /** What is asked, or undefined while it cannot be asked yet. */
@@ -29,7 +27,6 @@ export function useDataset<Schema extends DescMessage>(
 ): Asked<MessageShape<Schema>> {
   const question = ask && questionOf(dataset, ask.run, ask.fields, ask.otherRun);
   const key = question && JSON.stringify(question);
-  const [attempt, setAttempt] = useState(0);
   const [answer, setAnswer] = useState<{
     readonly key: string;
     readonly run: string;
@@ -38,12 +35,13 @@ export function useDataset<Schema extends DescMessage>(
   }>();
   const latest = useRef(key);
   latest.current = key;
-  const reload = reloads.value;
+  const again = reloads.value + retries.value;
 
   // Key stands for the question
   useEffect(() => {
     if (!question || key === undefined) return;
     const controller = new AbortController();
+    setAnswer((before) => (before?.error ? undefined : before));
     client()
       .ask(dataset, question, controller.signal)
       .then(
@@ -54,7 +52,7 @@ export function useDataset<Schema extends DescMessage>(
         },
       );
     return () => controller.abort();
-  }, [key, attempt, reload]);
+  }, [key, again]);
 
   const cached = question && client().peek(dataset, question);
   // The last answer of another run would tell a wrong story: it is not shown.
@@ -65,10 +63,6 @@ export function useDataset<Schema extends DescMessage>(
     error: cached ? undefined : current?.error,
     loading: question !== undefined && !cached && !current,
     question,
-    retry: () => {
-      setAnswer(undefined);
-      setAttempt((before) => before + 1);
-    },
   };
 }
 

@@ -26,6 +26,8 @@ export const info = signal<Loaded<Info> & { readonly run?: string }>(LOADING);
 export const oomWindow = signal<Loaded<OomWindow> & { readonly target?: string }>(LOADING);
 /** Counts TensorBoard's reloads; views that fetch depend on it. */
 export const reloads = signal(0);
+/** Counts the reader's further tries after an error; whatever failed is asked again. */
+export const retries = signal(0);
 
 /** The run on screen: the chosen one if it exists, else the newest. */
 export const currentRun = computed<Run | undefined>(() => {
@@ -87,7 +89,14 @@ export async function loadRuns(): Promise<void> {
 export async function reload(): Promise<void> {
   client().clear();
   await loadRuns();
-  reloads.value += 1;
+  // A run that is still being opened is as new as the reload: to begin again would only delay it.
+  if (!currentRun.peek() || info.peek().state !== 'loading') reloads.value += 1;
+}
+
+/** Asks again for all that failed: one dead converter makes several views fail at once. */
+export function tryAgain(): void {
+  if (runs.peek().state === 'failed') void loadRuns();
+  retries.value += 1;
 }
 
 /** Reads what is in `run`. Called whenever the run on screen changes. */

@@ -41,7 +41,7 @@ export function AddressMap({ target }: { readonly target: Target }) {
         />
       }
     >
-      {asked.error && <Failed error={asked.error} retry={asked.retry} />}
+      {asked.error && <Failed error={asked.error} />}
       {!map && asked.loading && <Waiting run={target.run} what="Replaying up to this moment…" />}
       {asked.data && (!map || map.chunks.length === 0) && <NoMap target={target} />}
       {map && map.chunks.length > 0 && <MapPicture map={map} oom={oom} colourBy={colourBy} />}

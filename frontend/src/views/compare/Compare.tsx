@@ -48,7 +48,7 @@ export function Compare({ target }: { readonly target: Target }) {
         question: asked.question,
       }}
     >
-      {asked.error && <Failed error={asked.error} retry={asked.retry} />}
+      {asked.error && <Failed error={asked.error} />}
       {!answer && asked.loading && <Waiting run={target.run} what="Comparing…" />}
       {answer && (
         <>

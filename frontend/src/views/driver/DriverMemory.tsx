@@ -38,24 +38,30 @@ export function DriverMemory({ target }: { readonly target: Target }) {
         }
       : undefined,
   );
-  const series = asked.data?.series ?? [];
+  const series = (asked.data?.series ?? []).filter(
+    ({ columns: own, rows }) => own.length + rows.length > 0,
+  );
   return (
     <div ref={body}>
-      {asked.error && <Failed error={asked.error} retry={asked.retry} />}
-      {!asked.data && asked.loading && <Waiting run={target.run} what="Reading driver memory…" />}
-      {asked.data && series.every(({ columns: own, rows }) => own.length + rows.length === 0) && (
-        <Empty title="No device memory was recorded">
-          <p>
-            {target.host.cuptiReason ||
-              'Driver memory is recorded on NVIDIA GPUs only, through CUPTI or the driver.'}
-          </p>
-        </Empty>
+      {series.length === 0 && (
+        <Card title="Driver memory" busy={asked.loading}>
+          {asked.error && <Failed error={asked.error} />}
+          {!asked.data && asked.loading && (
+            <Waiting run={target.run} what="Reading driver memory…" />
+          )}
+          {asked.data && (
+            <Empty title="No device memory was recorded">
+              <p>
+                {target.host.cuptiReason ||
+                  'Driver memory is recorded on NVIDIA GPUs only, through CUPTI or the driver.'}
+              </p>
+            </Empty>
+          )}
+        </Card>
       )}
-      {series
-        .filter(({ columns: own, rows }) => own.length + rows.length > 0)
-        .map((each) => (
-          <Device key={`${each.host}/${each.device}`} series={each} target={target} />
-        ))}
+      {series.map((each) => (
+        <Device key={`${each.host}/${each.device}`} series={each} target={target} />
+      ))}
       {asked.data && <QualityNotes quality={asked.data.quality} />}
     </div>
   );

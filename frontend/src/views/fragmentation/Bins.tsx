@@ -31,7 +31,7 @@ export function Bins({ target }: { readonly target: Target }) {
         question: asked.question,
       }}
     >
-      {asked.error && <Failed error={asked.error} retry={asked.retry} />}
+      {asked.error && <Failed error={asked.error} />}
       {!map && asked.loading && <Waiting run={target.run} what="Replaying up to this moment…" />}
       {map && <Measures map={map} />}
       {map && <Histogram bins={map.bins} request={request} />}

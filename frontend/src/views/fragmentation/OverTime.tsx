@@ -58,7 +58,7 @@ export function OverTime({ target }: { readonly target: Target }) {
       }}
     >
       <div ref={body}>
-        {asked.error && <Failed error={asked.error} retry={asked.retry} />}
+        {asked.error && <Failed error={asked.error} />}
         {!series && asked.loading && <Waiting run={target.run} what="Measuring the holes…" />}
         {series && <Charts target={target} series={series} />}
         {series && (

@@ -73,7 +73,7 @@ export function History({ target }: { readonly target: Target }) {
         }}
       >
         <div ref={body}>
-          {asked.error && <Failed error={asked.error} retry={asked.retry} />}
+          {asked.error && <Failed error={asked.error} />}
           {!history && asked.loading && <Waiting run={target.run} what="Drawing the film…" />}
           {history && history.regions.length === 0 && <Empty title="This trace has no addresses" />}
           {history && history.regions.length > 0 && (

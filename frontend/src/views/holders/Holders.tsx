@@ -73,7 +73,7 @@ export function Holders({ target }: { readonly target: Target }) {
         question: asked.question,
       }}
     >
-      {asked.error && <Failed error={asked.error} retry={asked.retry} />}
+      {asked.error && <Failed error={asked.error} />}
       {!answer && asked.loading && <Waiting run={target.run} what="Replaying up to this moment…" />}
       {answer && answer.groups.length === 0 && (
         <Empty title="Nothing was live, or nothing fits the filter" />

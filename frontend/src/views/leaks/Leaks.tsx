@@ -27,7 +27,7 @@ export function Leaks({ target }: { readonly target: Target }) {
       note={asked.data && `${groupDigits(leaks.length)} found`}
       exports={{ name: 'leaks', table: () => tableText(COLUMNS, leaks), question: asked.question }}
     >
-      {asked.error && <Failed error={asked.error} retry={asked.retry} />}
+      {asked.error && <Failed error={asked.error} />}
       {!asked.data && asked.loading && <Waiting run={target.run} what="Looking for leaks…" />}
       {asked.data && leaks.length === 0 && (
         <Empty title="Nothing leaks">

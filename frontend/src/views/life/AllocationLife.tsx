@@ -43,7 +43,7 @@ export function AllocationLife({ target }: { readonly target: Target }) {
         question: asked.question,
       }}
     >
-      {asked.error && <Failed error={asked.error} retry={asked.retry} />}
+      {asked.error && <Failed error={asked.error} />}
       {!life && asked.loading && <Waiting run={target.run} what="Looking it up…" />}
       {life?.allocation && (
         <>

@@ -43,7 +43,7 @@ export function LiveSet({ target }: { readonly target: Target }) {
       }
     >
       {!client().offline && <FilterBar />}
-      {first.error && <Failed error={first.error} retry={first.retry} />}
+      {first.error && <Failed error={first.error} />}
       {!first.data && first.loading && (
         <Waiting run={target.run} what="Replaying up to this moment…" />
       )}

@@ -29,7 +29,7 @@ export function Steps({ target }: { readonly target: Target }) {
       note={asked.data && `${groupDigits(asked.data.totalCount)} steps`}
       exports={{ name: 'steps', table: () => tableText(COLUMNS, steps), question: asked.question }}
     >
-      {asked.error && <Failed error={asked.error} retry={asked.retry} />}
+      {asked.error && <Failed error={asked.error} />}
       {!asked.data && asked.loading && <Waiting run={target.run} what="Measuring the steps…" />}
       {asked.data && steps.length === 0 && (
         <Empty title="This trace has no training steps">

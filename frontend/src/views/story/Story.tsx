@@ -1,4 +1,4 @@
-import { loadOoms, oomWindow } from '../../store/session';
+import { oomWindow } from '../../store/session';
 import type { Target } from '../../store/target';
 import { Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
@@ -13,7 +13,7 @@ export function Story({ target }: { readonly target: Target }) {
     return <Waiting run={target.run} what="Looking into the out-of-memory error…" />;
   }
   if (known.state === 'failed') {
-    return <Failed error={known.error} retry={() => void loadOoms(target)} />;
+    return <Failed error={known.error} />;
   }
   const { ooms, quality } = known.value;
   return (

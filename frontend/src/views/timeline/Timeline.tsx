@@ -85,7 +85,7 @@ export function Timeline({ target }: { readonly target: Target }) {
       }}
     >
       <div ref={body}>
-        {asked.error && <Failed error={asked.error} retry={asked.retry} />}
+        {asked.error && <Failed error={asked.error} />}
         {!series && asked.loading && <Waiting run={target.run} what="Reading the timeline…" />}
         {series && <Chart target={target} series={series} />}
         {series && <Minimap target={target} height={34} />}
