@@ -17,7 +17,7 @@ class ShapeCollector {
  public:
   ShapeCollector(const AllocatorReplay& replay, const RoleClassifier& roles,
                  const std::vector<Row>& live, Row failure)
-      : replay_(replay), host_(replay.host()) {
+      : host_(replay.host()) {
     absl::flat_hash_map<SiteId, uint64_t> live_bytes;
     for (const Row row : live) {
       live_bytes[replay.trace().site[row]] += replay.BytesOf(row);
@@ -61,7 +61,6 @@ class ShapeCollector {
     }
   }
 
-  const AllocatorReplay& replay_;
   const HostTrace& host_;
   std::set<StringId> variable_shapes_;
   absl::flat_hash_map<std::pair<StringId, StringId>, size_t> index_;

@@ -9,11 +9,18 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from test_runners import bazel
+from test_runners import bazel, fuzzers
 from test_runners.tally import Tally, read_junit
 
 ROOT = Path(__file__).resolve().parents[2]
 FRONTEND = ROOT / "frontend"
+
+# Where threads meet; in the other packages there is nothing for a race to be in.
+PACKAGES_WITH_THREADS = [
+    "//collector/...",
+    "//converter/run/...",
+    "//converter/service/...",
+]
 
 
 def cc_tests() -> Tally:
@@ -28,7 +35,17 @@ def cc_tests_with_address_sanitizer() -> Tally:
 
 def cc_tests_with_thread_sanitizer() -> Tally:
     """The C++ tests under the thread sanitizer."""
-    return bazel.run("cc_test rule", ["--config=tsan"], without_tags=["no-tsan"])
+    return bazel.run(
+        "cc_test rule",
+        ["--config=tsan"],
+        packages=PACKAGES_WITH_THREADS,
+        without_tags=["no-tsan"],
+    )
+
+
+def fuzzing() -> Tally:
+    """The parsers of what comes from outside, on input made to break them."""
+    return fuzzers.run(ROOT)
 
 
 def run_vitest(config: str) -> Tally:
@@ -99,6 +116,7 @@ RUNNERS: list[tuple[str, Callable[[], Tally]]] = [
         "C++, address and undefined-behaviour sanitizers",
         cc_tests_with_address_sanitizer,
     ),
+    ("Fuzzers (libFuzzer)", fuzzing),
     ("C++, thread sanitizer", cc_tests_with_thread_sanitizer),
     ("TypeScript (vitest)", vitest),
     ("The tab in TensorBoard and Chromium (vitest)", browser),

@@ -19,9 +19,9 @@ from test_runners.tally import Tally, read_junit
 _QUIET = ["--noshow_progress", "--ui_event_filters=-info,-debug"]
 
 
-def test_labels(kind: str, without_tags: Sequence[str]) -> list[str]:
-    """Returns the tests of all packages whose rule matches the pattern `kind`."""
-    query = f'kind("{kind}", //...)'
+def test_labels(kind: str, packages: Sequence[str], without_tags: Sequence[str]) -> list[str]:
+    """Returns the tests of `packages` whose rule matches the pattern `kind`."""
+    query = f'kind("{kind}", {" + ".join(packages)})'
     for tag in without_tags:
         query += f' except attr("tags", "[\\[ ]{tag}[,\\]]", //...)'
     result = subprocess.run(
@@ -33,9 +33,14 @@ def test_labels(kind: str, without_tags: Sequence[str]) -> list[str]:
     return result.stdout.split()
 
 
-def run(kind: str, options: Sequence[str], without_tags: Sequence[str] = ()) -> Tally:
+def run(
+    kind: str,
+    options: Sequence[str],
+    packages: Sequence[str] = ("//...",),
+    without_tags: Sequence[str] = (),
+) -> Tally:
     """Runs the tests of a kind with Bazel `options` and returns their counts."""
-    labels = test_labels(kind, ["manual", *without_tags])
+    labels = test_labels(kind, packages, ["manual", *without_tags])
     if not labels:
         return Tally()
     with tempfile.TemporaryDirectory() as folder:
