@@ -170,6 +170,9 @@ absl::StatusOr<DatasetMessage> AnswerDriverMemory(const DatasetInput& input) {
     series->set_reason(device.trace->reason);
     series->set_clock_error_ns(device.trace->clock_error_ns);
     series->set_source(device.trace->source);
+    for (const size_t pool : device.replay.pools) {
+      series->add_allocators(device.host->allocators()[pool]->trace().name);
+    }
     FillDriverSeries(device, range, ColumnCount(input.query), series);
     quality.Add(device);
   }

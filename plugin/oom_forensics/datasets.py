@@ -1007,6 +1007,8 @@ class DriverSeries(Message):
     pools: list[DriverPool] = field(default_factory=list)
     peak_gap_bytes: int = 0
     """Highest gap of all samples in the range."""
+    allocators: list[str] = field(default_factory=list)
+    """TensorFlow's allocators whose pools lie on this device."""
 
 
 @dataclass

@@ -121,6 +121,8 @@ TEST_F(CuptiFixtureTest, StatesTheGapBesideTensorFlowsPool) {
   EXPECT_EQ(oom.gap_bytes(), 18 * kGiB - 480 * kMiB);
   EXPECT_EQ(oom.others_bytes(), 24 * kGiB - 480 * kMiB - 7360 * kMiB);
   EXPECT_EQ(Series().peak_gap_bytes(), oom.gap_bytes());
+  ASSERT_EQ(Series().allocators_size(), 1);
+  EXPECT_EQ(Series().allocators(0), "GPU_0_bfc#0");
 }
 
 TEST_F(CuptiFixtureTest, JudgesTheOomAsExternal) {

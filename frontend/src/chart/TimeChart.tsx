@@ -16,7 +16,7 @@ export interface Line {
   readonly points?: boolean;
 }
 
-interface TimeChartProps {
+export interface TimeChartProps {
   readonly height: number;
   /** The part of the x axis on screen, in ns after the origin. */
   readonly from: number;

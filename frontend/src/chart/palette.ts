@@ -17,6 +17,9 @@ export interface Palette {
   readonly requested: string;
   readonly reserved: string;
   readonly reservedFill: string;
+  /** What is taken on the device beside the pool. */
+  readonly device: string;
+  readonly deviceFill: string;
   readonly limit: string;
   readonly oom: string;
   readonly hole: string;
@@ -39,6 +42,8 @@ const LIGHT: Palette = {
   requested: '#00795a',
   reserved: '#7a828c',
   reservedFill: 'rgba(122, 130, 140, 0.14)',
+  device: '#9c4f86',
+  deviceFill: 'rgba(204, 111, 165, 0.2)',
   limit: '#3c4043',
   oom: '#c5221f',
   hole: '#f1f3f4',
@@ -72,6 +77,8 @@ const DARK: Palette = {
   requested: '#4fd1a8',
   reserved: '#a3abb5',
   reservedFill: 'rgba(163, 171, 181, 0.14)',
+  device: '#e795c3',
+  deviceFill: 'rgba(231, 149, 195, 0.2)',
   limit: '#d5d8dc',
   oom: '#ff8f87',
   hole: '#2b2b2b',

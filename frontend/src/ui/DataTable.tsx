@@ -20,6 +20,9 @@ interface DataTableProps<Row> {
   readonly selected?: (row: Row) => boolean;
 }
 
+/** Characters of a text that is not broken over two lines. */
+const SHORT = 24;
+
 /** A sortable table of the few hundred rows of one answer. */
 export function DataTable<Row>({ caption, columns, rows, rowKey, selected }: DataTableProps<Row>) {
   const [sorting, setSorting] = useState<{ column: number; ascending: boolean }>();
@@ -71,7 +74,10 @@ export function DataTable<Row>({ caption, columns, rows, rowKey, selected }: Dat
           {sorted.map((row, index) => (
             <tr key={rowKey(row, index)} class={selected?.(row) ? 'selected' : ''}>
               {columns.map((column) => (
-                <td key={column.title} class={column.numeric ? 'numeric' : ''}>
+                <td
+                  key={column.title}
+                  class={`${column.numeric ? 'numeric' : ''} ${column.text(row).length <= SHORT ? 'short' : ''}`}
+                >
                   {column.cell ? column.cell(row) : column.text(row)}
                 </td>
               ))}

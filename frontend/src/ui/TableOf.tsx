@@ -5,15 +5,22 @@ interface TableOfProps<Row> {
   readonly columns: readonly DataColumn<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row, index: number) => string;
+  readonly summary?: string;
 }
 
 const MOST_ROWS = 500;
 
 /** The numbers behind a picture, for those who do not see it and those who want them exactly. */
-export function TableOf<Row>({ caption, columns, rows, rowKey }: TableOfProps<Row>) {
+export function TableOf<Row>({
+  caption,
+  columns,
+  rows,
+  rowKey,
+  summary = 'Show as a table',
+}: TableOfProps<Row>) {
   return (
     <details class="table-of">
-      <summary>Show as a table</summary>
+      <summary>{summary}</summary>
       <DataTable
         caption={caption}
         columns={columns}

@@ -2,8 +2,8 @@ import { formatShare, groupDigits } from '../../format/bytes';
 import { type AllocatorInfo, type HostInfo, Source } from '../../generated/datasets_pb';
 import { select } from '../../store/session';
 import type { Target } from '../../store/target';
-import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
+import { bytesColumn, countColumn } from '../../ui/columns';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
 
 interface Row {
@@ -32,28 +32,6 @@ export function Allocators({ target }: { readonly target: Target }) {
     </Card>
   );
 }
-
-const bytesColumn = (
-  title: string,
-  value: (allocator: AllocatorInfo) => bigint,
-): DataColumn<Row> => ({
-  title,
-  numeric: true,
-  text: ({ allocator }) => String(value(allocator)),
-  cell: ({ allocator }) => <Bytes value={value(allocator)} />,
-  order: ({ allocator }) => value(allocator),
-});
-
-const countColumn = (
-  title: string,
-  value: (allocator: AllocatorInfo) => bigint,
-): DataColumn<Row> => ({
-  title,
-  numeric: true,
-  text: ({ allocator }) => String(value(allocator)),
-  cell: ({ allocator }) => groupDigits(value(allocator)),
-  order: ({ allocator }) => value(allocator),
-});
 
 const COLUMNS: readonly DataColumn<Row>[] = [
   { title: 'Host', text: ({ host }) => host.host, order: ({ host }) => host.host },
@@ -84,13 +62,13 @@ const COLUMNS: readonly DataColumn<Row>[] = [
     cell: ({ allocator }) => (allocator.closeness > 0 ? formatShare(allocator.closeness) : '–'),
     order: ({ allocator }) => allocator.closeness,
   },
-  bytesColumn('Limit', ({ limitBytes }) => limitBytes),
-  bytesColumn('Peak in use', ({ peakInUseBytes }) => peakInUseBytes),
-  bytesColumn('Peak reserved', ({ peakReservedBytes }) => peakReservedBytes),
-  bytesColumn('In use at the end', ({ endInUseBytes }) => endInUseBytes),
-  countColumn('Allocations', ({ allocCount }) => allocCount),
-  countColumn('Frees', ({ freeCount }) => freeCount),
-  countColumn('Failed', ({ failedCount }) => failedCount),
-  countColumn('OOMs', ({ oomCount }) => oomCount),
-  bytesColumn('Live before', ({ baselineBytes }) => baselineBytes),
+  bytesColumn('Limit', ({ allocator }) => allocator.limitBytes),
+  bytesColumn('Peak in use', ({ allocator }) => allocator.peakInUseBytes),
+  bytesColumn('Peak reserved', ({ allocator }) => allocator.peakReservedBytes),
+  bytesColumn('In use at the end', ({ allocator }) => allocator.endInUseBytes),
+  countColumn('Allocations', ({ allocator }) => allocator.allocCount),
+  countColumn('Frees', ({ allocator }) => allocator.freeCount),
+  countColumn('Failed', ({ allocator }) => allocator.failedCount),
+  countColumn('OOMs', ({ allocator }) => allocator.oomCount),
+  bytesColumn('Live before', ({ allocator }) => allocator.baselineBytes),
 ];

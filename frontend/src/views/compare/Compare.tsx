@@ -8,6 +8,7 @@ import { runs, select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
+import { bytesColumn } from '../../ui/columns';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
@@ -146,17 +147,6 @@ function Side({ name, side }: { readonly name: string; readonly side: CompareSid
     </div>
   );
 }
-
-const bytesColumn = (
-  title: string,
-  value: (row: CompareRow) => bigint,
-): DataColumn<CompareRow> => ({
-  title,
-  numeric: true,
-  text: (row) => String(value(row)),
-  cell: (row) => <Bytes value={value(row)} />,
-  order: value,
-});
 
 const COLUMNS: readonly DataColumn<CompareRow>[] = [
   { title: 'Group', text: ({ key }) => key, order: ({ key }) => key },

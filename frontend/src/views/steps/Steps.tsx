@@ -5,8 +5,8 @@ import { formatDuration } from '../../format/time';
 import type { StepUse } from '../../generated/datasets_pb';
 import { select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
-import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
+import { bytesColumn, countColumn } from '../../ui/columns';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
@@ -65,14 +65,6 @@ export function showStep({ step, peak }: StepUse): void {
   });
 }
 
-const bytesColumn = (title: string, value: (use: StepUse) => bigint): DataColumn<StepUse> => ({
-  title,
-  numeric: true,
-  text: (use) => String(value(use)),
-  cell: (use) => <Bytes value={value(use)} />,
-  order: value,
-});
-
 const COLUMNS: readonly DataColumn<StepUse>[] = [
   {
     title: 'Step',
@@ -96,18 +88,6 @@ const COLUMNS: readonly DataColumn<StepUse>[] = [
   bytesColumn('At its begin', ({ beginInUseBytes }) => beginInUseBytes),
   bytesColumn('At its end', ({ endInUseBytes }) => endInUseBytes),
   bytesColumn('Stayed', ({ survivorBytes }) => survivorBytes),
-  {
-    title: 'Allocations',
-    numeric: true,
-    text: ({ allocCount }) => String(allocCount),
-    cell: ({ allocCount }) => groupDigits(allocCount),
-    order: ({ allocCount }) => allocCount,
-  },
-  {
-    title: 'Frees',
-    numeric: true,
-    text: ({ freeCount }) => String(freeCount),
-    cell: ({ freeCount }) => groupDigits(freeCount),
-    order: ({ freeCount }) => freeCount,
-  },
+  countColumn('Allocations', ({ allocCount }) => allocCount),
+  countColumn('Frees', ({ freeCount }) => freeCount),
 ];

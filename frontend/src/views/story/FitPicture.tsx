@@ -10,11 +10,7 @@ export function FitPicture({ oom }: { readonly oom: Oom }) {
       {bars.map((bar) => (
         <Bar key={bar.label} bar={bar} full={full} />
       ))}
-      <figcaption>
-        {oom.fitsIfCompacted
-          ? `Together the free memory was enough, but it lay in ${holeText(oom)}.`
-          : 'Even in one piece the free memory was not enough.'}
-      </figcaption>
+      <figcaption>{fitSentence(oom)}</figcaption>
     </figure>
   );
 }
@@ -35,6 +31,15 @@ function Bar({ bar, full }: { readonly bar: FitBar; readonly full: number }) {
       <span class="fit-value">{formatBytes(bar.bytes)}</span>
     </div>
   );
+}
+
+function fitSentence(oom: Oom): string {
+  if (oom.verdict?.kind === 'EXTERNAL') {
+    return 'The pool was allowed to grow that far, but the device had no room for it.';
+  }
+  return oom.fitsIfCompacted
+    ? `Together the free memory was enough, but it lay in ${holeText(oom)}.`
+    : 'Even in one piece the free memory was not enough.';
 }
 
 function holeText(oom: Oom): string {

@@ -1,9 +1,15 @@
 import { coloursOf, paletteOf } from '../../chart/palette';
+import type { DriverSeries } from '../../generated/datasets_pb';
 import { theme } from '../../store/theme';
 import { Help } from '../../ui/Help';
 
+interface LegendProps {
+  readonly stacked: readonly string[];
+  readonly device: DriverSeries | undefined;
+}
+
 /** What the lines and signs of the timeline mean. */
-export function Legend({ stacked }: { readonly stacked: readonly string[] }) {
+export function Legend({ stacked, device }: LegendProps) {
   const colours = coloursOf(paletteOf(theme.value), stacked);
   return (
     <ul class="legend">
@@ -12,6 +18,13 @@ export function Legend({ stacked }: { readonly stacked: readonly string[] }) {
         <Help term="in use">
           Bytes that TensorFlow's operations hold at that moment. Where several events fall into one
           pixel, the area spans the lowest and the highest use.
+        </Help>
+      </li>
+      <li>
+        <span class="swatch requested" /> requested
+        <Help term="requested">
+          What the operations asked for. The allocator rounds up to 256 bytes and hands out a whole
+          chunk where little would be left over: the distance to what is in use is lost inside.
         </Help>
       </li>
       <li>
@@ -25,6 +38,16 @@ export function Legend({ stacked }: { readonly stacked: readonly string[] }) {
         <span class="swatch limit" /> limit
         <Help term="the limit">The most that the pool may reserve.</Help>
       </li>
+      {device && (
+        <li>
+          <span class="swatch device" /> the rest of {device.deviceName || device.device}
+          <Help term="the rest of the device">
+            What is taken on the device beside this pool: CUDA itself, libraries such as cuDNN,
+            other pools and other processes. It is known from the moment of the first look at the
+            device.
+          </Help>
+        </li>
+      )}
       <li>
         <span class="swatch oom" /> refused request, to scale
       </li>

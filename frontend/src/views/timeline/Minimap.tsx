@@ -85,12 +85,14 @@ function drawMinimap(
     context.fillStyle = palette.inUseFill;
     context.beginPath();
     context.moveTo(LEFT, height);
+    let y = height;
     for (const { timeNs, inUseMaxBytes } of series.columns) {
-      context.lineTo(
-        x(Number(timeNs - target.originNs)),
-        height - (Number(inUseMaxBytes) / top) * (height - 4),
-      );
+      const at = x(Number(timeNs - target.originNs));
+      context.lineTo(at, y);
+      y = height - (Number(inUseMaxBytes) / top) * (height - 4);
+      context.lineTo(at, y);
     }
+    context.lineTo(width - RIGHT, y);
     context.lineTo(width - RIGHT, height);
     context.fill();
     context.fillStyle = palette.oom;

@@ -1,11 +1,16 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../chart/Canvas';
-import { coloursOf, paletteOf } from '../../chart/palette';
+import { paletteOf } from '../../chart/palette';
 import { TimeChart } from '../../chart/TimeChart';
 import { columnsFor } from '../../chart/window';
-import { MEMORY_TIMELINE } from '../../data/query';
+import { DRIVER_MEMORY, MEMORY_TIMELINE } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
-import { GroupBy, type TimelineColumn, type TimelineSeries } from '../../generated/datasets_pb';
+import {
+  type DriverSeries,
+  GroupBy,
+  type TimelineColumn,
+  type TimelineSeries,
+} from '../../generated/datasets_pb';
 import { momentTimeNs, shownMoment } from '../../store/moment';
 import { client, select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
@@ -18,8 +23,10 @@ import { QualityNotes } from '../../ui/QualityNotes';
 import { Select } from '../../ui/Select';
 import { TableOf } from '../../ui/TableOf';
 import { GROUPINGS } from '../holders/groupings';
+import { deviceArrays, deviceUnder } from './device';
 import { drawMarks, drawSteps } from './draw';
 import { Legend } from './Legend';
+import { drawnLines } from './lines';
 import { Minimap } from './Minimap';
 import { timelineArrays, topOfAxis } from './model';
 import { Readout } from './Readout';
@@ -29,31 +36,41 @@ const HEIGHT = 250;
 /** More areas are not told apart. */
 const STACKED = 10;
 
-/** In use, reserved and limit over time: from the whole run to single events. */
+/** In use, requested, reserved, limit and the device under it over time: from the whole run to single events. */
 export function Timeline({ target }: { readonly target: Target }) {
   const body = useRef<HTMLDivElement>(null);
   const width = useWidth(body);
   const { stackBy, window } = selection.value;
   const columns = columnsFor(visibleRange(target), recordingLength(target), width);
   const table = useMemo(() => tableColumns(target), [target]);
+  const filter = {
+    ...filterOf(target),
+    fromNs: target.originNs + BigInt(columns.from),
+    toNs: target.originNs + BigInt(columns.to),
+  };
   const asked = useDataset(
     MEMORY_TIMELINE,
     width > 0
       ? {
           run: target.run,
           fields: {
-            filter: {
-              ...filterOf(target),
-              fromNs: target.originNs + BigInt(columns.from),
-              toNs: target.originNs + BigInt(columns.to),
-            },
+            filter,
             columns: columns.columns,
             ...(stackBy !== GroupBy.GROUP_NONE && { groupBy: stackBy, top: STACKED }),
           },
         }
       : undefined,
   );
+  // Only a host that looked at a device has anything to say about one.
+  const driver = useDataset(
+    DRIVER_MEMORY,
+    width > 0 && target.host.cuptiMode !== ''
+      ? { run: target.run, fields: { filter, columns: columns.columns } }
+      : undefined,
+  );
   const series = asked.data?.series[0];
+  const device =
+    driver.data && deviceUnder(driver.data, target.host.host, target.allocator.allocator);
 
   return (
     <Card
@@ -87,7 +104,7 @@ export function Timeline({ target }: { readonly target: Target }) {
       <div ref={body}>
         {asked.error && <Failed error={asked.error} />}
         {!series && asked.loading && <Waiting run={target.run} what="Reading the timeline…" />}
-        {series && <Chart target={target} series={series} />}
+        {series && <Chart target={target} series={series} device={device} />}
         {series && <Minimap target={target} height={34} />}
         {series && (
           <TableOf
@@ -115,9 +132,10 @@ const STACKINGS: readonly GroupBy[] = [
 interface ChartProps {
   readonly target: Target;
   readonly series: TimelineSeries;
+  readonly device: DriverSeries | undefined;
 }
 
-function Chart({ target, series }: ChartProps) {
+function Chart({ target, series, device }: ChartProps) {
   const [hover, setHover] = useState<number>();
   const momentNs = momentTimeNs(shownMoment(target), target);
   const palette = paletteOf(theme.value);
@@ -126,54 +144,29 @@ function Chart({ target, series }: ChartProps) {
     () => stackOf(series, target.originNs, arrays.time),
     [series, target.originNs, arrays],
   );
-  const colours = coloursOf(palette, stack.keys);
-  const data = useMemo(
-    // The highest area first, so that each lower one covers what is below its edge.
-    () => [
-      arrays.time,
-      arrays.reserved,
-      ...stack.edges.toReversed(),
-      arrays.inUseMax,
-      arrays.inUseMin,
-    ],
-    [arrays, stack],
+  const under = useMemo(
+    () => device && deviceArrays(device, target.originNs, arrays.time, arrays.reserved),
+    [device, target.originNs, arrays],
   );
-  const areas = stack.keys
-    .map((key, index) => ({
-      label: key,
-      colour: 'transparent',
-      fill: colours[index] as string,
-      width: 0,
-    }))
-    .toReversed();
-  const stacked = areas.length > 0;
-  const scene = { series, originNs: target.originNs, momentNs };
+  const drawn = useMemo(
+    () => drawnLines(arrays, stack, under, palette),
+    [arrays, stack, under, palette],
+  );
+  const scene = { series, originNs: target.originNs, momentNs, device: under };
   return (
     <>
-      <Legend stacked={stack.keys} />
+      <Legend stacked={stack.keys} device={device} />
       <TimeChart
         {...timeInteractions(target)}
         height={HEIGHT}
-        top={topOfAxis(series)}
-        data={data}
-        lines={[
-          { label: 'reserved', colour: palette.reserved, fill: palette.reservedFill },
-          ...areas,
-          { label: 'in use, highest', colour: palette.inUse, points: arrays.events !== undefined },
-          {
-            label: 'in use, lowest',
-            colour: 'transparent',
-            width: 0,
-            ...(!stacked && { fill: palette.inUseFill }),
-          },
-        ]}
-        bands={stacked ? [] : [{ upper: 1, lower: 2, fill: palette.inUseFill }]}
+        top={topOfAxis(series, under)}
+        {...drawn}
         label="Memory over time. Arrow keys move and zoom, Home shows the whole recording, Enter chooses the moment in the middle."
         drawUnder={(plot, colours) => drawSteps(plot, colours, scene)}
         drawOver={(plot, colours) => drawMarks(plot, colours, scene)}
         onHover={(at) => setHover(at?.index)}
       />
-      <Readout arrays={arrays} index={hover} series={series} />
+      <Readout arrays={arrays} index={hover} series={series} device={under} />
     </>
   );
 }

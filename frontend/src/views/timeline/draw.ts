@@ -3,6 +3,7 @@ import type uPlot from 'uplot';
 import type { Palette } from '../../chart/palette';
 import { formatBytes } from '../../format/bytes';
 import { MarkKind, type TimelineSeries } from '../../generated/datasets_pb';
+import type { DeviceArrays } from './device';
 import { inUseAt } from './model';
 
 export interface Scene {
@@ -10,6 +11,8 @@ export interface Scene {
   readonly originNs: bigint;
   /** The moment that the other views show; undefined: none known yet. */
   readonly momentNs: bigint | undefined;
+  /** The device that the pool lies on; undefined: nobody looked at it. */
+  readonly device: DeviceArrays | undefined;
 }
 
 const STEP_LABEL_PIXELS = 52;
@@ -47,7 +50,9 @@ export function drawMarks(plot: uPlot, palette: Palette, scene: Scene): void {
   const { ctx } = plot;
   ctx.save();
   clip(plot);
-  drawLimit(plot, palette, Number(scene.series.limitBytes));
+  const { device } = scene;
+  if (device) drawLimit(plot, palette, 'device', device.totalBytes, palette.device);
+  drawLimit(plot, palette, 'limit', Number(scene.series.limitBytes), palette.limit);
   drawSmallMarks(plot, palette, scene);
   if (scene.momentNs !== undefined) drawMoment(plot, palette, x(plot, scene, scene.momentNs));
   drawPeak(plot, palette, scene);
@@ -55,17 +60,24 @@ export function drawMarks(plot: uPlot, palette: Palette, scene: Scene): void {
   ctx.restore();
 }
 
-function drawLimit(plot: uPlot, palette: Palette, limit: number): void {
+/** A dashed line across the picture with its name and size. */
+function drawLimit(
+  plot: uPlot,
+  palette: Palette,
+  name: string,
+  limit: number,
+  colour: string,
+): void {
   if (limit === 0 || limit > (plot.scales.y?.max ?? 0)) return;
   const { ctx, bbox } = plot;
   const y = plot.valToPos(limit, 'y', true);
   const ratio = devicePixelRatio;
-  ctx.strokeStyle = palette.limit;
+  ctx.strokeStyle = colour;
   ctx.lineWidth = 1.5 * ratio;
   ctx.setLineDash([6 * ratio, 4 * ratio]);
   line(ctx, bbox.left, y, bbox.left + bbox.width, y);
   ctx.setLineDash([]);
-  label(plot, palette, `limit ${formatBytes(limit)}`, bbox.left + 6 * ratio, y, palette.limit);
+  label(plot, palette, `${name} ${formatBytes(limit)}`, bbox.left + 6 * ratio, y, colour);
 }
 
 function drawSmallMarks(plot: uPlot, palette: Palette, scene: Scene): void {

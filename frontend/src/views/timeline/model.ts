@@ -6,6 +6,7 @@ import {
   type TimelineEvent,
   type TimelineSeries,
 } from '../../generated/datasets_pb';
+import type { DeviceArrays } from './device';
 
 /** Columns of numbers, one entry per point of the x axis (ns after the origin). */
 export interface TimelineArrays {
@@ -67,14 +68,16 @@ export function lastAtOrBefore(sorted: Float64Array, value: number): number {
 }
 
 /**
- * The top of the y axis: what is in the picture, with the limit in it unless
- * the limit is so far away that it would flatten everything else.
+ * The top of the y axis: what is in the picture, with limit and size of the
+ * device in it unless they are so far away that they would flatten all else.
  */
-export function topOfAxis(series: TimelineSeries): number {
+export function topOfAxis(series: TimelineSeries, device?: DeviceArrays): number {
   let top = 0;
   for (const column of series.columns) {
     top = Math.max(top, Number(column.inUseMaxBytes), Number(column.reservedMaxBytes));
   }
+  for (const taken of device?.taken ?? []) top = Math.max(top, taken);
+  if (device && device.totalBytes <= 4 * top) top = Math.max(top, device.totalBytes);
   const limit = Number(series.limitBytes);
   if (limit <= 4 * top) top = Math.max(top, limit);
   for (const mark of oomMarks(series.marks)) {

@@ -1,0 +1,25 @@
+/** Columns of tables that many views have: sizes and counts, exact in exports. */
+import { groupDigits } from '../format/bytes';
+import { Bytes } from './Bytes';
+import type { DataColumn } from './DataTable';
+
+/** A size: bytes in exports, the unit that reads best on screen. */
+export function bytesColumn<Row>(title: string, value: (row: Row) => bigint): DataColumn<Row> {
+  return {
+    title,
+    numeric: true,
+    text: (row) => String(value(row)),
+    cell: (row) => <Bytes value={value(row)} />,
+    order: value,
+  };
+}
+
+export function countColumn<Row>(title: string, value: (row: Row) => bigint): DataColumn<Row> {
+  return {
+    title,
+    numeric: true,
+    text: (row) => String(value(row)),
+    cell: (row) => groupDigits(value(row)),
+    order: value,
+  };
+}
