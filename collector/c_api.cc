@@ -50,6 +50,10 @@ OOM_FORENSICS_EXPORT void OomForensics_LearnLogdir(const char* logdir) {
   }
 }
 
+OOM_FORENSICS_EXPORT void OomForensics_BeginStep(int64_t step) {
+  if (Collector* collector = Collector::Get()) collector->BeginStep(step);
+}
+
 OOM_FORENSICS_EXPORT char* OomForensics_Snapshot(const char* logdir,
                                                  char** error) {
   Collector* collector = Collector::Get();

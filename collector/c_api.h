@@ -23,6 +23,10 @@ char* OomForensics_Configure(const char* name, const char* value);
 // reports go there unless the setting `logdir` says otherwise.
 void OomForensics_LearnLogdir(const char* logdir);
 
+// The training step with this number begins now; a negative number: the last
+// one is over.
+void OomForensics_BeginStep(int64_t step);
+
 // Writes a snapshot into `logdir`, or, if that is empty, where reports go.
 // Returns its folder; null on failure, *error is then a sentence.
 char* OomForensics_Snapshot(const char* logdir, char** error);

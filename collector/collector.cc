@@ -245,6 +245,11 @@ std::string Collector::StopAndWriteSession(const std::string& logdir,
   return folder->path();
 }
 
+void Collector::BeginStep(int64_t step) {
+  if (!hooks_.allocators_hooked) return;
+  recorder_.RecordStep(step < 0 ? kNoStep : step, CurrentThread().os_id);
+}
+
 std::string Collector::WriteSession(const Recording& recording,
                                     SessionFacts session) {
   session.origin = "profile";

@@ -45,6 +45,9 @@ class Collector {
   std::string StopAndWriteSession(const std::string& logdir,
                                   std::string* error);
 
+  // A training step begins; a negative number: the last one is over.
+  void BeginStep(int64_t step);
+
   // Changes a setting. Returns a sentence if that is not possible, else
   // nothing. What decides which events are recorded can only be changed before
   // the first one.

@@ -28,9 +28,9 @@
 //
 // Sites. What repeats from step to step is said once, as an XEventMetadata: its
 // `name` is the kind of event (kAlloc, kFailed, ...), its `display_name` the
-// op, its `stats` carry kOp, kShape, kDtype, kRegionType, kRequestedBytes and
-// kAllocatedBytes. Several XEventMetadata of one plane therefore share a name
-// and differ in their id: resolve them by id.
+// op, its `stats` carry kOp, kShape, kDtype, kRegionType, kEager,
+// kRequestedBytes and kAllocatedBytes. Several XEventMetadata of one plane
+// therefore share a name and differ in their id: resolve them by id.
 //
 // Sticky stats. kStepId and kThread are written on an event of the "events" or
 // "baseline" line only where they differ from the previous event of that line.
@@ -165,7 +165,12 @@ inline constexpr std::string_view kFree = "free";
 inline constexpr std::string_view kFailed = "failed";
 inline constexpr std::string_view kRegionAdd = "region_add";
 inline constexpr std::string_view kRegionRemove = "region_remove";
-// Training step `kStep` began (seen by the collector, outside a profile too).
+// Training step `kStep` began (seen by the collector, outside a profile too); a
+// negative number: the last one is over. Steps belong to no allocator: the
+// plane of the first one carries them, its baseline the step that was under
+// way. A number is what the user gave
+// (tf.profiler.experimental.Trace(step_num=)), or counts the batches that Keras
+// trained on in this process, from 0.
 inline constexpr std::string_view kStepBegin = "step_begin";
 
 // Stats of a site (XEventMetadata.stats).
@@ -177,14 +182,17 @@ inline constexpr std::string_view kRequestedBytes =
     "requested_bytes";  // uint64
 inline constexpr std::string_view kAllocatedBytes =
     "allocated_bytes";  // uint64
-// 1 when the op ran eagerly, 0 when inside a graph function; absent: unknown.
+// 1: the op ran by itself (eagerly). 0: as a node of a graph, that is, in a
+// thread of TensorFlow's pools or under a scope. Absent: unknown.
 inline constexpr std::string_view kEager = "eager";  // uint64
 
 // Stats of an event (XEvent.stats).
 inline constexpr std::string_view kAddress = "address";  // uint64
-inline constexpr std::string_view kStepId = "step_id";   // int64, sticky
-inline constexpr std::string_view kThread = "thread";    // uint64 OS id, sticky
-inline constexpr std::string_view kStep = "step";        // int64 training step
+// TensorFlow's id of the run of a function that the op belonged to; 0: none, an
+// eager op is a run of its own.
+inline constexpr std::string_view kStepId = "step_id";  // int64, sticky
+inline constexpr std::string_view kThread = "thread";   // uint64 OS id, sticky
+inline constexpr std::string_view kStep = "step";       // int64 training step
 // How many allocations this one stands for under sampling; absent: 1.
 inline constexpr std::string_view kWeight = "weight";  // double
 // Baseline only: how long before the recording began the chunk was allocated.

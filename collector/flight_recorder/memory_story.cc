@@ -45,12 +45,12 @@ std::vector<LiveAllocation> LiveAt(const Recording& recording,
 std::vector<Holder> HoldersOf(const std::vector<LiveAllocation>& live,
                               const std::vector<const Site*>& sites) {
   using Key = std::tuple<AllocatorId, std::string_view, std::string_view,
-                         std::string_view, int32_t>;
+                         std::string_view, int32_t, ExecutionMode>;
   std::map<Key, Holder> holders;
   for (const LiveAllocation& allocation : live) {
     const SiteKey site = KeyOf(sites, allocation.site);
     Holder& holder = holders[Key(allocation.allocator, site.op, site.shape,
-                                 site.region_type, site.dtype)];
+                                 site.region_type, site.dtype, site.mode)];
     holder.allocator = allocation.allocator;
     holder.site = site;
     ++holder.count;
@@ -66,12 +66,21 @@ std::vector<Holder> HoldersOf(const std::vector<LiveAllocation>& live,
   return sorted;
 }
 
+// Makes *step the training step that is under way after `event`.
+void FollowStep(const Event& event, int64_t* step) {
+  if (event.kind == EventKind::kStepBegin) *step = event.value;
+}
+
 OutOfMemory TellOutOfMemory(const Recording& recording,
                             const std::vector<const Site*>& sites,
                             uint64_t failed_sequence) {
   OutOfMemory oom;
+  oom.training_step = recording.baseline.training_step;
   recording.ForEachEvent([&](const Event& event) {
     if (event.sequence == failed_sequence) oom.event = event;
+    if (event.sequence < failed_sequence) {
+      FollowStep(event, &oom.training_step);
+    }
   });
   for (const Failure& failure : recording.failures) {
     if (failure.sequence == failed_sequence) oom.failure = failure;
@@ -119,10 +128,12 @@ MemoryStory TellStory(const Recording& recording,
     }
   }
   story.holders = HoldersOf(LiveAt(recording, failed_sequence), sites);
+  int64_t step = recording.baseline.training_step;
   recording.ForEachEvent([&](const Event& event) {
+    FollowStep(event, &step);
     if (event.kind != EventKind::kAlloc) return;
     if (failed_sequence != 0 && event.sequence > failed_sequence) return;
-    story.recent.push_back({event, KeyOf(sites, event.site)});
+    story.recent.push_back({event, KeyOf(sites, event.site), step});
   });
   if (story.recent.size() > max_recent) {
     story.recent.erase(

@@ -16,7 +16,7 @@
 
 namespace oom_forensics::collector {
 
-// Live allocations of one allocator, of one op, shape and dtype.
+// Live allocations of one allocator, of one op, shape, dtype and mode.
 struct Holder {
   AllocatorId allocator = 0;
   SiteKey site;
@@ -29,6 +29,7 @@ struct Holder {
 struct NamedAllocation {
   Event event;
   SiteKey site;
+  int64_t training_step = kNoStep;
 };
 
 // Why a request was not met, as far as the allocator's own numbers tell.
@@ -44,6 +45,7 @@ struct OutOfMemory {
   Event event;
   SiteKey site;
   Failure failure;
+  int64_t training_step = kNoStep;
   Reason reason = Reason::kUnknown;
   // What the allocator may still grow by.
   uint64_t growable_bytes = 0;

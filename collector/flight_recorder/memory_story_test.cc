@@ -105,6 +105,16 @@ TEST_F(MemoryStoryTest, IsSummedUpInThreeLines) {
             "20.0 MiB in 2 of dense/Relu (float32 [8,16]).");
 }
 
+TEST_F(MemoryStoryTest, NamesTheTrainingStep) {
+  recorder_.RecordStep(12, 1);
+  const MemoryStory story = Fail(20 * kMiB);
+  EXPECT_EQ(story.oom->training_step, 12);
+  EXPECT_EQ(story.recent.back().training_step, kNoStep);
+  EXPECT_EQ(SummaryLines(story)[0],
+            "dense_1/MatMul asked pool#0 for 20.0 MiB (float32 [8,16]) in step "
+            "12 and did not get it.");
+}
+
 TEST(HumanBytesTest, ChoosesTheUnit) {
   EXPECT_EQ(HumanBytes(1023), "1023 B");
   EXPECT_EQ(HumanBytes(1536), "1.5 KiB");

@@ -26,6 +26,15 @@ void WriteSite(const SiteKey& site, JsonWriter* json) {
   json->Field("op_name", site.op);
   json->Field("shape", site.shape);
   json->Field("dtype", DataTypeName(site.dtype));
+  if (site.mode != ExecutionMode::kUnknown) {
+    json->Field("mode", site.mode == ExecutionMode::kEager ? "eager" : "graph");
+  }
+}
+
+void WriteStep(int64_t training_step, JsonWriter* json) {
+  if (training_step != kNoStep) {
+    json->Field("step", static_cast<uint64_t>(training_step));
+  }
 }
 
 void WriteRequest(const MemoryStory& story, JsonWriter* json) {
@@ -36,6 +45,7 @@ void WriteRequest(const MemoryStory& story, JsonWriter* json) {
   if (const AllocatorState* state = story.Find(oom.event.allocator)) {
     json->Field("allocator", FullName(state->info));
   }
+  WriteStep(oom.training_step, json);
   json->Field("step_id", std::to_string(oom.event.value));
   json->Field("thread", uint64_t{oom.event.thread});
   json->Field("waited_seconds",
@@ -64,6 +74,7 @@ void WriteRecent(const MemoryStory& story, const Settings& settings,
     if (!settings.anonymize_addresses) {
       json->Field("address", Hexadecimal(event.address));
     }
+    WriteStep(allocation.training_step, json);
     json->Field("step_id", std::to_string(event.value));
     json->Field("thread", uint64_t{event.thread});
     if (const AllocatorState* state = story.Find(event.allocator)) {

@@ -23,6 +23,11 @@ std::string TypeAndShape(const SiteKey& site) {
   return text.empty() ? text : " (" + text + ")";
 }
 
+std::string AtStep(int64_t training_step) {
+  return training_step == kNoStep ? ""
+                                  : " in step " + std::to_string(training_step);
+}
+
 }  // namespace
 
 std::vector<std::string> SummaryLines(const MemoryStory& story) {
@@ -33,7 +38,8 @@ std::vector<std::string> SummaryLines(const MemoryStory& story) {
   std::vector<std::string> lines;
   lines.push_back(OpName(oom.site) + " asked " + where + " for " +
                   HumanBytes(oom.site.requested_bytes) +
-                  TypeAndShape(oom.site) + " and did not get it.");
+                  TypeAndShape(oom.site) + AtStep(oom.training_step) +
+                  " and did not get it.");
   if (oom.failure.statistics.has_value()) {
     const AllocatorStatistics& statistics = *oom.failure.statistics;
     std::string line = HumanBytes(statistics.bytes_in_use);

@@ -14,7 +14,13 @@ enum class EventKind : uint8_t {
   kFailed = 3,
   kRegionAdd = 4,
   kRegionRemove = 5,
+  // A training step began, or, with kNoStep, the last one is over. Belongs to
+  // no allocator; its allocator is 0.
+  kStepBegin = 6,
 };
+
+// No training step is known.
+inline constexpr int64_t kNoStep = -1;
 
 // Index of an allocator in the AllocatorTable.
 using AllocatorId = uint16_t;
@@ -27,9 +33,10 @@ struct Event {
   uint64_t sequence = 0;
   // CLOCK_REALTIME, nanoseconds since the epoch.
   int64_t time_ns = 0;
+  // kStepBegin: the number of the step before, as two's complement.
   uint64_t address = 0;
   // kAlloc and kFailed: TensorFlow's step id. kFree: that of the allocation
-  // that ends. Regions: their size in bytes.
+  // that ends. Regions: their size in bytes. kStepBegin: the step's number.
   int64_t value = 0;
   // kFree: the site of the allocation that ends, if it was known.
   SiteId site = 0;

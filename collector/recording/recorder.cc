@@ -150,6 +150,16 @@ uint64_t Recorder::RecordFailure(AllocatorId allocator, SiteId site,
   return event.sequence;
 }
 
+void Recorder::RecordStep(int64_t step, uint32_t thread) noexcept {
+  Event event = MakeEvent(EventKind::kStepBegin, 0, nullptr, thread);
+  event.value = step;
+  Shard& shard = ShardOf(0);
+  std::lock_guard<SpinLock> lock(shard.lock);
+  event.address = static_cast<uint64_t>(training_step_);
+  training_step_ = step;
+  Log(shard, &event);
+}
+
 void Recorder::AddFailure(Failure failure) {
   std::lock_guard<std::mutex> lock(failures_mutex_);
   size_t dump_bytes = failure.memory_dump.size();
@@ -205,6 +215,7 @@ LiveState Recorder::CopyLiveState() const {
     });
   }
   state.regions = regions_;
+  state.training_step = training_step_;
   return state;
 }
 

@@ -60,6 +60,9 @@ class Recorder {
   uint64_t RecordFailure(AllocatorId allocator, SiteId site, int64_t step_id,
                          uint32_t thread) noexcept;
 
+  // A training step begins; kNoStep: the last one is over.
+  void RecordStep(int64_t step, uint32_t thread) noexcept;
+
   void AddFailure(Failure failure);
   // Those that happened at this sequence or later and are still kept.
   std::vector<Failure> FailuresSince(uint64_t sequence);
@@ -131,6 +134,7 @@ class Recorder {
   std::array<Shard, kShards> shards_;
   // Guarded by the lock of the shard of address 0.
   std::vector<Region> regions_;
+  int64_t training_step_ = kNoStep;
   alignas(64) std::atomic<uint64_t> next_sequence_{1};
   // Changed only while all shards are locked.
   CaptureLog* capture_log_ = nullptr;

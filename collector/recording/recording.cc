@@ -44,6 +44,9 @@ void Rewind(const std::vector<Event>& events, LiveState* state) {
                                   static_cast<uint64_t>(event->value),
                                   event->allocator});
         break;
+      case EventKind::kStepBegin:
+        state->training_step = static_cast<int64_t>(event->address);
+        break;
       case EventKind::kFailed:
         break;
     }

@@ -50,6 +50,8 @@ struct LiveState {
   int64_t time_ns = 0;
   std::vector<LiveAllocation> allocations;
   std::vector<Region> regions;
+  // The training step that is under way.
+  int64_t training_step = kNoStep;
 };
 
 // Takes `state` back to the moment before `events`, which led to it and are in

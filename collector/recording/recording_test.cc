@@ -95,6 +95,23 @@ TEST(RecentTest, LeadsToWhatIsLiveNow) {
   EXPECT_EQ(replayed, live);
 }
 
+TEST(RecentTest, KnowsTheTrainingStepAtItsBeginning) {
+  Settings settings;
+  settings.allocation_log_buffer_size = 1000;
+  Recorder recorder(settings);
+  recorder.RecordStep(41, 1);
+  for (uint64_t i = 1; i <= 1000; ++i) {
+    recorder.RecordAlloc(0, Address(i * 256), 1, 0, 1);
+  }
+  // Its mark has left the ring; the step goes on.
+  EXPECT_EQ(recorder.Recent()->baseline.training_step, 41);
+  recorder.RecordStep(42, 1);
+  EXPECT_EQ(recorder.Recent()->baseline.training_step, 41);
+  recorder.RecordStep(kNoStep, 1);
+  recorder.StartCapture();
+  EXPECT_EQ(recorder.StopCapture()->baseline.training_step, kNoStep);
+}
+
 TEST(KeepsTest, TossesForSmallAllocationsOnly) {
   Settings settings;
   settings.allocation_log_sampling_rate = 0.25;

@@ -35,13 +35,14 @@ uint64_t HashText(std::string_view text, uint64_t seed) {
 bool SiteKey::operator==(const SiteKey& other) const {
   return requested_bytes == other.requested_bytes &&
          allocated_bytes == other.allocated_bytes && dtype == other.dtype &&
-         op == other.op && shape == other.shape &&
+         mode == other.mode && op == other.op && shape == other.shape &&
          region_type == other.region_type;
 }
 
 uint64_t SiteKey::Hash() const {
   uint64_t hash = Mix(requested_bytes, allocated_bytes);
-  hash = Mix(hash, static_cast<uint64_t>(dtype));
+  hash = Mix(hash, static_cast<uint64_t>(dtype) | static_cast<uint64_t>(mode)
+                                                      << 32);
   hash = HashText(op, hash);
   hash = HashText(shape, hash);
   return HashText(region_type, hash);

@@ -24,6 +24,15 @@
 
 namespace oom_forensics::collector {
 
+// How the op of a site ran.
+enum class ExecutionMode : uint8_t {
+  kUnknown,
+  // By itself, in the thread that asked for it.
+  kEager,
+  // As a node of a graph.
+  kGraph,
+};
+
 // What distinguishes one site from another.
 struct SiteKey {
   // Empty: not known. As TensorFlow writes them: "sequential/dense/MatMul",
@@ -33,6 +42,7 @@ struct SiteKey {
   std::string_view region_type;
   // tensorflow.DataType; 0: not known.
   int32_t dtype = 0;
+  ExecutionMode mode = ExecutionMode::kUnknown;
   uint64_t requested_bytes = 0;
   // 0 for a failed request.
   uint64_t allocated_bytes = 0;

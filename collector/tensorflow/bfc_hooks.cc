@@ -104,9 +104,24 @@ const AllocatorInfo* AddAllocator(const Hooks& hooks, void* self) noexcept {
   }
 }
 
+// How the op ran that the annotation names. TensorFlow gives every run of a
+// function and of an eager op a step id; what it does beside (folding
+// constants, say) has none. A node of a graph runs in a thread of TensorFlow's
+// pools or has a scope in its name; an eager op is named after its type alone.
+ExecutionMode ModeOf(const Annotation& annotation, const ThreadState& thread) {
+  if (annotation.step_id == 0 || annotation.op.empty()) {
+    return ExecutionMode::kUnknown;
+  }
+  return thread.is_pool_thread ||
+                 annotation.op.find('/') != std::string_view::npos
+             ? ExecutionMode::kGraph
+             : ExecutionMode::kEager;
+}
+
 // The site of what the calling thread has just asked for, and its step.
 const Site* SiteOfRequest(const Hooks& hooks, size_t requested_bytes,
-                          size_t allocated_bytes, int64_t* step_id) noexcept {
+                          size_t allocated_bytes, const ThreadState& thread,
+                          int64_t* step_id) noexcept {
   SiteKey key;
   key.requested_bytes = requested_bytes;
   key.allocated_bytes = allocated_bytes;
@@ -116,6 +131,7 @@ const Site* SiteOfRequest(const Hooks& hooks, size_t requested_bytes,
     key.op = annotation.op;
     key.region_type = annotation.region_type;
     key.dtype = annotation.dtype;
+    key.mode = ModeOf(annotation, thread);
     *step_id = annotation.step_id;
     try {
       if (*annotation.shape) shape = (*annotation.shape)();
@@ -136,13 +152,13 @@ bool RetryOnFailure(const void* attributes) {
                                            size_t num_bytes,
                                            const void* attributes,
                                            int64_t waited_ns,
-                                           uint32_t thread) noexcept {
+                                           const ThreadState& thread) noexcept {
   try {
     int64_t step_id = 0;
-    const Site* site = SiteOfRequest(hooks, num_bytes, 0, &step_id);
+    const Site* site = SiteOfRequest(hooks, num_bytes, 0, thread, &step_id);
     Failure failure;
     failure.sequence = hooks.recorder->RecordFailure(
-        allocator.id, site == nullptr ? 0 : site->id, step_id, thread);
+        allocator.id, site == nullptr ? 0 : site->id, step_id, thread.os_id);
     failure.waited_ns = waited_ns;
     failure.retry_on_failure = RetryOnFailure(attributes);
     failure.statistics = hooks.inspector->Statistics(self);
@@ -182,7 +198,7 @@ void* HookedAllocateRaw(void* self, size_t alignment, size_t num_bytes,
     // Nothing asked for, nothing given: not a failure.
     if (num_bytes > 0) {
       RecordFailedRequest(hooks, self, *allocator, num_bytes, attributes,
-                          CoarseClockNs() - start_ns, thread.os_id);
+                          CoarseClockNs() - start_ns, thread);
     }
     return nullptr;
   }
@@ -191,9 +207,9 @@ void* HookedAllocateRaw(void* self, size_t alignment, size_t num_bytes,
     return address;
   }
   int64_t step_id = 0;
-  const Site* site =
-      SiteOfRequest(hooks, num_bytes,
-                    hooks.inspector->AllocatedSize(self, address), &step_id);
+  const Site* site = SiteOfRequest(
+      hooks, num_bytes, hooks.inspector->AllocatedSize(self, address), thread,
+      &step_id);
   hooks.recorder->RecordAlloc(allocator->id, address,
                               site == nullptr ? 0 : site->id, step_id,
                               thread.os_id);

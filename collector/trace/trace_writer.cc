@@ -33,6 +33,8 @@ std::string_view NameOf(EventKind kind) {
       return schema::kRegionAdd;
     case EventKind::kRegionRemove:
       return schema::kRegionRemove;
+    case EventKind::kStepBegin:
+      return schema::kStepBegin;
   }
   return {};
 }
@@ -95,6 +97,13 @@ class AllocatorPlaneWriter {
   void WriteBaseline() {
     const LiveState& baseline = recording_.baseline;
     Line line(1, schema::kBaselineLine, TimestampNs());
+    // Training steps belong to no allocator; the first plane carries them.
+    if (facts_.info.id == 0 && baseline.training_step != kNoStep) {
+      BeginEvent(&line, EventKind::kStepBegin, 0, 0);
+      plane_.AddInt(event_, xevent::kStats, schema::kStep,
+                    baseline.training_step);
+      line.EndEvent();
+    }
     for (const Region& region : baseline.regions) {
       if (region.allocator != facts_.info.id) continue;
       BeginEvent(&line, EventKind::kRegionAdd, 0, 0);
@@ -120,7 +129,8 @@ class AllocatorPlaneWriter {
           std::max<int64_t>(0, baseline.time_ns - allocation->born_ns);
       plane_.AddUint(event_, xevent::kStats, schema::kAgeNs,
                      static_cast<uint64_t>(age_ns));
-      AddStickyStats(&line, allocation->step_id, allocation->thread);
+      AddStickyStats(&line, StepIdOf(allocation->site, allocation->step_id),
+                     allocation->thread);
       line.EndEvent();
     }
     plane_.AddLine(line);
@@ -137,19 +147,24 @@ class AllocatorPlaneWriter {
         case EventKind::kAlloc:
           AddAddress(event.address);
           AddWeight(event.site);
-          AddStickyStats(&line, event.value, event.thread);
+          AddStickyStats(&line, StepIdOf(event.site, event.value),
+                         event.thread);
           break;
         case EventKind::kFree:
           AddAddress(event.address);
           AddStickyStats(&line, line.step_id, event.thread);
           break;
         case EventKind::kFailed:
-          AddStickyStats(&line, event.value, event.thread);
+          AddStickyStats(&line, StepIdOf(event.site, event.value),
+                         event.thread);
           AddFailureStats(event.sequence);
           break;
         case EventKind::kRegionAdd:
         case EventKind::kRegionRemove:
           AddRegionStats(event.address, static_cast<uint64_t>(event.value));
+          break;
+        case EventKind::kStepBegin:
+          plane_.AddInt(event_, xevent::kStats, schema::kStep, event.value);
           break;
       }
       line.EndEvent();
@@ -178,12 +193,22 @@ class AllocatorPlaneWriter {
                    address - address_shift_);
   }
 
+  // Null if it is not known.
+  const SiteKey* KeyOf(SiteId site) const {
+    return site == 0 || site > sites_.size() ? nullptr : &sites_[site - 1]->key;
+  }
+
+  // An eager op is a run of its own: its id is random, never seen again, and
+  // would be a quarter of the trace.
+  int64_t StepIdOf(SiteId site, int64_t step_id) const {
+    const SiteKey* key = KeyOf(site);
+    return key != nullptr && key->mode == ExecutionMode::kEager ? 0 : step_id;
+  }
+
   // What an allocation stands for under sampling.
   void AddWeight(SiteId site) {
-    if (session_.sampling_rate == 1 || site == 0 || site > sites_.size()) {
-      return;
-    }
-    if (sites_[site - 1]->key.requested_bytes >= kAlwaysKeptBytes) return;
+    if (session_.sampling_rate == 1 || KeyOf(site) == nullptr) return;
+    if (KeyOf(site)->requested_bytes >= kAlwaysKeptBytes) return;
     plane_.AddDouble(event_, xevent::kStats, schema::kWeight,
                      1 / session_.sampling_rate);
   }
@@ -242,8 +267,8 @@ class AllocatorPlaneWriter {
     std::string fields;
     pbf_writer writer(fields);
     writer.add_string(xevent_metadata::kName, View(NameOf(kind)));
-    if (site != 0 && site <= sites_.size()) {
-      const SiteKey& key = sites_[site - 1]->key;
+    if (KeyOf(site) != nullptr) {
+      const SiteKey& key = *KeyOf(site);
       constexpr uint32_t kField = xevent_metadata::kStats;
       if (!key.op.empty()) {
         writer.add_string(xevent_metadata::kDisplayName, View(key.op));
@@ -257,6 +282,10 @@ class AllocatorPlaneWriter {
       }
       if (key.dtype != 0) {
         plane_.AddInt(&writer, kField, schema::kDtype, key.dtype);
+      }
+      if (key.mode != ExecutionMode::kUnknown) {
+        plane_.AddUint(&writer, kField, schema::kEager,
+                       key.mode == ExecutionMode::kEager ? 1 : 0);
       }
       plane_.AddUint(&writer, kField, schema::kRequestedBytes,
                      key.requested_bytes);
@@ -336,7 +365,9 @@ uint64_t AddressShift(const Recording& recording) {
   for (const LiveAllocation& allocation : recording.baseline.allocations) {
     look_at(allocation.address);
   }
-  recording.ForEachEvent([&](const Event& event) { look_at(event.address); });
+  recording.ForEachEvent([&](const Event& event) {
+    if (event.kind != EventKind::kStepBegin) look_at(event.address);
+  });
   return lowest == UINT64_MAX ? 0 : lowest / kPage * kPage - kLowest;
 }
 

@@ -297,6 +297,46 @@ TEST_F(TraceWriterTest, PutsEachAllocatorOnItsOwnPlane) {
   EXPECT_EQ(second[0].stats[schema::kAddress], "8192");
 }
 
+TEST_F(TraceWriterTest, PutsTrainingStepsOnTheFirstPlane) {
+  recorder_.RecordStep(41, 9);
+  recorder_.StartCapture();
+  recorder_.RecordStep(42, 9);
+  recorder_.RecordStep(kNoStep, 9);
+  auto planes = Finish();
+  auto& first = planes["/oom_forensics:bfc#0"].lines;
+  ASSERT_EQ(first["baseline"].events.size(), 1u);
+  EXPECT_EQ(first["baseline"].events[0].kind, schema::kStepBegin);
+  EXPECT_EQ(first["baseline"].events[0].stats[schema::kStep], "41");
+  ASSERT_EQ(first["events"].events.size(), 2u);
+  EXPECT_EQ(first["events"].events[0].kind, schema::kStepBegin);
+  EXPECT_EQ(first["events"].events[0].stats[schema::kStep], "42");
+  EXPECT_EQ(first["events"].events[1].stats[schema::kStep], "-1");
+  EXPECT_TRUE(planes["/oom_forensics:bfc#1"].lines["events"].events.empty());
+}
+
+TEST_F(TraceWriterTest, TellsEagerOpsFromNodesOfGraphs) {
+  SiteKey key;
+  key.op = "AddV2";
+  const SiteId unknown = recorder_.sites().Intern(key)->id;
+  key.mode = ExecutionMode::kEager;
+  const SiteId eager = recorder_.sites().Intern(key)->id;
+  key.mode = ExecutionMode::kGraph;
+  const SiteId graph = recorder_.sites().Intern(key)->id;
+  recorder_.StartCapture();
+  recorder_.RecordAlloc(0, Address(4096), unknown, 0, 9);
+  recorder_.RecordAlloc(0, Address(8192), eager, -7'000'000'000, 9);
+  recorder_.RecordAlloc(0, Address(12288), graph, 42, 9);
+  auto planes = Finish();
+  const auto& events = planes["/oom_forensics:bfc#0"].lines["events"].events;
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0].site[schema::kEager], "(none)");
+  EXPECT_EQ(events[1].site[schema::kEager], "1");
+  // A run of its own; its id says nothing.
+  EXPECT_EQ(events[1].stats[schema::kStepId], "(none)");
+  EXPECT_EQ(events[2].site[schema::kEager], "0");
+  EXPECT_EQ(events[2].stats[schema::kStepId], "42");
+}
+
 TEST_F(TraceWriterTest, SaysAllThatIsKnownOfAFailure) {
   const SiteId site = MakeSite("dense/MatMul", 0);
   recorder_.StartCapture();

@@ -111,9 +111,11 @@ Row RoleClassifier::WitnessOf(Row alloc) const {
     return kNoRow;
   }
   const auto shows = [&](Row witness) {
+    // Every eager op is a run of its own, without an id.
     return replay_.IsLiveAt(alloc, witness) &&
-           replay_.trace().ContextOf(alloc).step_id !=
-               replay_.trace().ContextOf(witness).step_id;
+           (site.mode == SiteMode::kEager ||
+            replay_.trace().ContextOf(alloc).step_id !=
+                replay_.trace().ContextOf(witness).step_id);
   };
   const auto update = first_update_.find(site.shape);
   if (update != first_update_.end() && shows(update->second)) {

@@ -1,13 +1,14 @@
 """What the collector does in Python, in a process that has imported TensorFlow.
 
 The collector imports this module by itself when TensorFlow has loaded it; a user never
-does. It does two things, both by wrapping functions of TensorFlow and Keras:
+does. It does three things, all by wrapping functions of TensorFlow and Keras:
 
 - It learns the logdir of profiler sessions and TensorBoard callbacks. A profiler
   plugin is never told where a session writes to, and the report of an out-of-memory
   belongs beside the user's other data.
 - It adds the summary of an out-of-memory to the `ResourceExhaustedError` that the
   user sees (a note, PEP 678).
+- It learns which training step runs (`oom_forensics.training_steps`).
 
 A function that is not as expected is left alone.
 """
@@ -23,6 +24,7 @@ from typing import Any
 from oom_forensics.collector_library import CollectorLibrary
 from oom_forensics.import_watch import when_imported
 from oom_forensics.recorder import local_path
+from oom_forensics.training_steps import watch_training_steps
 
 _KERAS_CALLBACKS = (
     "keras.src.callbacks.tensorboard",
@@ -44,6 +46,7 @@ def activate(library: CollectorLibrary) -> None:
     )
     for name in _KERAS_CALLBACKS:
         when_imported(name, lambda module: _watch_callback(module, learn))
+    watch_training_steps(library.begin_step)
     if sys.version_info >= (3, 11):
         when_imported(
             "tensorflow.python.framework.errors_impl",

@@ -33,6 +33,9 @@ class CollectorLibrary:
         self._free = self._library.OomForensics_Free
         self._free.argtypes = [ctypes.c_void_p]
         self._free.restype = None
+        self._begin_step = self._library.OomForensics_BeginStep
+        self._begin_step.argtypes = [ctypes.c_int64]
+        self._begin_step.restype = None
 
     @classmethod
     def loaded(cls) -> CollectorLibrary | None:
@@ -59,6 +62,10 @@ class CollectorLibrary:
     def learn_logdir(self, logdir: str) -> None:
         """Tells the collector where a session or callback of this process writes to."""
         self._library.OomForensics_LearnLogdir(os.fsencode(logdir))
+
+    def begin_step(self, step: int) -> None:
+        """Says that a training step begins; -1: the last one is over."""
+        self._begin_step(step)
 
     def snapshot(self, logdir: str) -> tuple[str | None, str]:
         """Writes a snapshot; returns its folder, or None and why."""
