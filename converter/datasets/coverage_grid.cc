@@ -38,17 +38,24 @@ CoverageGrid::CoverageGrid(uint32_t rows, uint32_t columns)
       columns_(columns),
       stride_(size_t{columns} + 2),
       inside_((size_t{rows} + 2) * stride_),
+      along_row_(inside_.size()),
       changes_(inside_.size()) {}
 
 void CoverageGrid::Add(const CellBox& box) {
   const auto row = static_cast<size_t>(box.from_row);
   const auto column = static_cast<size_t>(box.from_column);
-  if (row == static_cast<size_t>(box.to_row) &&
-      column == static_cast<size_t>(box.to_column)) {
+  const bool in_one_row = row == static_cast<size_t>(box.to_row);
+  if (in_one_row && column == static_cast<size_t>(box.to_column)) {
     inside_[IndexOf(row, column)] += box.rows() * box.columns();
     return;
   }
   const auto by_column = ChangesOf(box.from_column, box.to_column);
+  if (in_one_row) {
+    for (const Change& of_column : by_column) {
+      along_row_[IndexOf(row, of_column.cell)] += box.rows() * of_column.share;
+    }
+    return;
+  }
   for (const Change& of_row : ChangesOf(box.from_row, box.to_row)) {
     if (of_row.share == 0) continue;
     for (const Change& of_column : by_column) {
@@ -65,11 +72,14 @@ std::string CoverageGrid::Shares() const {
   shares.reserve(size_t{rows_} * columns_);
   std::vector<double> below(columns_);
   for (uint32_t row = 0; row < rows_; ++row) {
-    double sum = 0;
+    double along_row = 0;
+    double change = 0;
     for (uint32_t column = 0; column < columns_; ++column) {
-      sum += changes_[IndexOf(row, column)];
-      below[column] += sum;
-      const double share = below[column] + inside_[IndexOf(row, column)];
+      const size_t cell = IndexOf(row, column);
+      along_row += along_row_[cell];
+      change += changes_[cell];
+      below[column] += change;
+      const double share = below[column] + along_row + inside_[cell];
       const double level =
           share < kNothing ? 0 : std::max(1.0, std::round(share * 255));
       shares.push_back(

@@ -42,12 +42,14 @@ class CoverageGrid {
 
   uint32_t rows_;
   uint32_t columns_;
-  // Cells of a row of `changes_` and `inside_`.
+  // Cells of a row of the grids below.
   size_t stride_;
-  // What rectangles inside of one cell cover.
+  // Of rectangles inside of one cell: its share.
   std::vector<double> inside_;
-  // Of all others: how the share differs from that of the cell before, in both
-  // directions.
+  // Of those inside of one row: how a cell's share differs from that of the
+  // cell before it.
+  std::vector<double> along_row_;
+  // Of all others: how that differs from the row below.
   std::vector<double> changes_;
 };
 
