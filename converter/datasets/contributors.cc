@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "converter/datasets/derived.h"
-#include "converter/datasets/group_key.h"
 
 namespace oom_forensics {
 namespace {
@@ -41,10 +40,9 @@ void AddContributors(const SelectedAllocator& allocator, const Query& query,
                      TimelineSeries* series) {
   const uint32_t top = std::min(query.top(), kMaxContributors);
   if (top == 0 || positions.empty()) return;
-  const GroupBy group_by =
-      query.group_by() == GROUP_NONE || !IsGroupOfSite(query.group_by())
-          ? GROUP_SCOPE
-          : query.group_by();
+  const GroupBy group_by = GroupTimeline::CanGroupBy(query.group_by())
+                               ? query.group_by()
+                               : GROUP_SCOPE;
   const auto groups = GroupsOverTime(allocator, query.filter(), group_by);
   const auto highest = static_cast<size_t>(HighestColumn(*series));
   const std::vector<uint32_t> order =

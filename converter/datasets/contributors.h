@@ -10,7 +10,8 @@
 namespace oom_forensics {
 
 // Adds the query's `top` contributors to the series: the groups (by scope where
-// the query does not say) that hold most where use is highest, the rest as
+// the query names none, or one that changes with age) that hold most where use
+// is highest, the rest as
 // "(others)", and their bytes at each of `positions`, one for each column of
 // the series.
 void AddContributors(const SelectedAllocator& allocator, const Query& query,

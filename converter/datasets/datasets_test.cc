@@ -186,6 +186,25 @@ TEST(MemoryTimelineTest, ContributorsAddUpToWhatIsInUse) {
   }
 }
 
+TEST(MemoryTimelineTest, ContributorsCanBeRoles) {
+  TraceBuilder trace;
+  trace
+      .Alloc(Place(0), {"gradient_tape/model/dense/MatMul/MatMul_1", "[64,10]",
+                        1, 3 * kUnit, 0})
+      .Alloc(Place(3), {"Cast", "[]", 1, kUnit, 0});
+  const auto run = trace.Open();
+  Query query;
+  query.set_columns(1);
+  query.set_top(5);
+  query.set_group_by(GROUP_ROLE);
+  const auto timeline = Get<MemoryTimeline>(*run, MEMORY_TIMELINE, query);
+  const TimelineSeries& series = timeline.series(0);
+  ASSERT_EQ(series.contributors_size(), 2);
+  EXPECT_EQ(series.contributors(0).key(), "gradient");
+  EXPECT_EQ(series.contributors(0).max_bytes(), 3 * kUnit);
+  EXPECT_EQ(series.contributors(1).key(), "unknown");
+}
+
 TEST(MemoryTimelineTest, AnEmptyRangeIsAnEmptyAnswer) {
   const auto run = Fragmented().Open();
   Query query;

@@ -36,7 +36,9 @@ std::string AgeKey(int64_t age_ps) {
   return "less than 1 ms";
 }
 
-std::string RoleName(Role role) {
+}  // namespace
+
+std::string RoleKey(Role role) {
   switch (role) {
     case ROLE_VARIABLE:
       return "variable";
@@ -54,8 +56,6 @@ std::string RoleName(Role role) {
       return "unknown";
   }
 }
-
-}  // namespace
 
 bool IsGroupOfSite(GroupBy group_by) {
   return group_by != GROUP_STEP && group_by != GROUP_AGE &&
@@ -99,7 +99,7 @@ std::string GroupKey(const SelectedAllocator& allocator, Row alloc,
                      Position position, GroupBy group_by) {
   const AllocatorReplay& replay = *allocator.replay;
   if (group_by == GROUP_ROLE) {
-    return RoleName(allocator.host->Roles(replay).RoleOf(alloc));
+    return RoleKey(allocator.host->Roles(replay).RoleOf(alloc));
   }
   if (group_by == GROUP_STEP) {
     const int64_t step = replay.host().StepAt(replay.BornPs(alloc));

@@ -10,14 +10,17 @@ namespace oom_forensics {
 namespace {
 
 constexpr Position kMinKeyframeRows = 256;
-constexpr Position kRowsPerGroup = 4;
+constexpr Position kRowsPerGroup = 2;
 
 }  // namespace
 
-GroupTimeline::GroupTimeline(const AllocatorReplay& replay,
-                             const RowPredicate& keeps, GroupBy group_by)
-    : replay_(replay) {
-  const HostTrace& host = replay.host();
+bool GroupTimeline::CanGroupBy(GroupBy group_by) {
+  return group_by == GROUP_ROLE ||
+         (group_by != GROUP_NONE && IsGroupOfSite(group_by));
+}
+
+void GroupTimeline::GroupSites(GroupBy group_by) {
+  const HostTrace& host = replay_.host();
   absl::flat_hash_map<std::string, uint32_t> index;
   for (SiteId site = 0; site < host.sites.size(); ++site) {
     std::string key = SiteGroupKey(host, host.sites.Get(site), group_by);
@@ -26,12 +29,35 @@ GroupTimeline::GroupTimeline(const AllocatorReplay& replay,
     if (inserted) keys_.push_back(entry->first);
     group_of_site_.push_back(entry->second);
   }
-  const Position end = replay.end_position();
+}
+
+void GroupTimeline::GroupByRole(const RoleClassifier& roles) {
+  absl::flat_hash_map<Role, uint8_t> index;
+  role_of_row_.resize(replay_.end_position());
+  for (Row row = 0; row < replay_.end_position(); ++row) {
+    if (replay_.trace().kind_of[row] != RowKind::kAlloc) continue;
+    const Role role = roles.RoleOf(row);
+    const auto [entry, inserted] =
+        index.try_emplace(role, static_cast<uint8_t>(keys_.size()));
+    if (inserted) keys_.push_back(RoleKey(role));
+    role_of_row_[row] = entry->second;
+  }
+}
+
+GroupTimeline::GroupTimeline(const SelectedAllocator& allocator,
+                             const RowPredicate& keeps, GroupBy group_by)
+    : replay_(*allocator.replay) {
+  if (group_by == GROUP_ROLE) {
+    GroupByRole(allocator.host->Roles(replay_));
+  } else {
+    GroupSites(group_by);
+  }
+  const Position end = replay_.end_position();
   if (!keeps.keeps_all()) {
     counted_.resize(end);
     for (Row row = 0; row < end; ++row) {
       counted_[row] =
-          replay.trace().kind_of[row] == RowKind::kAlloc && keeps(row);
+          replay_.trace().kind_of[row] == RowKind::kAlloc && keeps(row);
     }
   }
   const uint64_t rows_for_memory = uint64_t{kRowsPerGroup} * keys_.size();
@@ -50,7 +76,7 @@ GroupTimeline::GroupTimeline(const AllocatorReplay& replay,
 void GroupTimeline::Count(Row alloc, int64_t sign,
                           std::vector<int64_t>* bytes) const {
   if (!counted_.empty() && !counted_[alloc]) return;
-  (*bytes)[group_of_site_[replay_.trace().site[alloc]]] +=
+  (*bytes)[GroupOf(alloc)] +=
       sign * static_cast<int64_t>(replay_.BytesOf(alloc));
 }
 

@@ -1,7 +1,7 @@
 // Bytes by group at any position.
 //
 // Keyframes of the sums of all groups lie so far apart that together they take
-// two bytes a row; a position costs one keyframe and the rows after it.
+// four bytes a row; a position costs one keyframe and the rows after it.
 #ifndef OOM_FORENSICS_CONVERTER_DATASETS_GROUP_TIMELINE_H_
 #define OOM_FORENSICS_CONVERTER_DATASETS_GROUP_TIMELINE_H_
 
@@ -16,8 +16,12 @@ namespace oom_forensics {
 
 class GroupTimeline {
  public:
-  // `group_by` must be a group of sites. Counts what `keeps` keeps.
-  GroupTimeline(const AllocatorReplay& replay, const RowPredicate& keeps,
+  // Whether an allocation stays in its group all its life.
+  static bool CanGroupBy(GroupBy group_by);
+
+  // Only where CanGroupBy. Counts what `keeps` keeps. The allocator must stay
+  // in memory as long as this.
+  GroupTimeline(const SelectedAllocator& allocator, const RowPredicate& keeps,
                 GroupBy group_by);
 
   // The groups' keys; their sums are in this order.
@@ -25,6 +29,12 @@ class GroupTimeline {
   std::vector<int64_t> BytesAt(Position position) const;
 
  private:
+  void GroupSites(GroupBy group_by);
+  void GroupByRole(const RoleClassifier& roles);
+  uint32_t GroupOf(Row alloc) const {
+    return role_of_row_.empty() ? group_of_site_[replay_.trace().site[alloc]]
+                                : role_of_row_[alloc];
+  }
   // Adds what the row changes to the sums.
   void Apply(Row row, std::vector<int64_t>* bytes) const;
   void Count(Row alloc, int64_t sign, std::vector<int64_t>* bytes) const;
@@ -32,6 +42,8 @@ class GroupTimeline {
   const AllocatorReplay& replay_;
   std::vector<std::string> keys_;
   std::vector<uint32_t> group_of_site_;
+  // By row, for groups by role: indices into keys_. Empty: by site.
+  std::vector<uint8_t> role_of_row_;
   // By row: counted. Empty: all are.
   std::vector<bool> counted_;
   Position keyframe_rows_ = 0;
