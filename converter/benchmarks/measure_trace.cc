@@ -2,17 +2,22 @@
 // that its peak of memory is its own too.
 //
 //   measure_trace make EVENTS FILE   writes a synthetic trace
-//   measure_trace scan FILE          walks every field of the file, nothing
-//   else measure_trace load FILE          reads and replays it measure_trace
-//   datasets FILE      and answers every dataset, cold and warm
+//   measure_trace scan FILE          walks every field, and no more
+//   measure_trace load FILE          reads and replays it
+//   measure_trace datasets FILE      and answers every view, cold and warm
+//
+// Cold is the first question of a view; warm the slowest of five more, each
+// about another moment, range or page.
 //
 // Prints one JSON object.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -20,6 +25,7 @@
 #include "absl/strings/str_cat.h"
 #include "converter/benchmarks/synthetic_trace.h"
 #include "converter/datasets/dataset.h"
+#include "converter/datasets/selection.h"
 #include "converter/input/mapped_file.h"
 #include "converter/input/trace_files.h"
 #include "converter/reader/trace_reader.h"
@@ -144,55 +150,164 @@ int Load(const std::string& path) {
   return 0;
 }
 
-// What the tab asks for, in its order.
-std::vector<Query> Questions() {
-  std::vector<Query> questions;
-  const auto ask = [&questions](DatasetKind kind) -> Query& {
-    questions.emplace_back().set_dataset(kind);
-    return questions.back();
+// How often each view is asked again, always about something else.
+constexpr int kWarmQuestions = 5;
+
+// A view of the tab, and its i-th question: each has another moment, range,
+// allocation or page than those before.
+struct View {
+  std::string name;
+  DatasetKind dataset;
+  std::function<void(int i, Query* query)> ask;
+};
+
+// What questions about a trace can differ by.
+struct Subject {
+  NsRange range;
+  int64_t events = 0;
+
+  // A part of the range that is about a quarter of it.
+  void Zoom(int i, Query* query) const {
+    const int64_t length_ns = range.to_ns - range.from_ns;
+    const int64_t from_ns = range.from_ns + length_ns * (i % 7) / 10;
+    query->mutable_filter()->set_from_ns(from_ns);
+    query->mutable_filter()->set_to_ns(from_ns + length_ns / (4 + i % 3));
+  }
+  int64_t EventAt(int i) const { return events * (2 * i + 1) / 16; }
+};
+
+std::vector<View> Views(const Subject& subject) {
+  const auto unchanged = [](int, Query*) {};
+  const auto zoomed = [subject](uint32_t top, const char* search) {
+    return [subject, top, search](int i, Query* query) {
+      query->set_columns(2000);
+      query->set_top(top);
+      query->mutable_filter()->set_search(search);
+      if (i > 0) subject.Zoom(i, query);
+    };
   };
-  ask(INFO);
-  ask(OOM_WINDOW);
-  ask(MEMORY_TIMELINE).set_columns(2000);
-  Query& stacked = ask(MEMORY_TIMELINE);
-  stacked.set_columns(2000);
-  stacked.set_top(10);
-  Query& filtered = ask(MEMORY_TIMELINE);
-  filtered.set_columns(2000);
-  filtered.mutable_filter()->set_search("layer_1");
-  ask(ALLOCATIONS).set_group_by(GROUP_SCOPE);
-  ask(FRAGMENTATION).set_columns(1000);
-  ask(STEPS);
-  return questions;
+  const auto moment = [subject](int i, Query* query) {
+    if (i > 0) query->mutable_at()->set_event(subject.EventAt(i));
+  };
+  return {
+      {"info", INFO, unchanged},
+      {"oom_window", OOM_WINDOW,
+       [](int i, Query* query) {
+         query->set_pin_cost(static_cast<PinCost>(i % 3));
+         query->mutable_filter()->set_min_bytes(static_cast<uint64_t>(i) << 8);
+       }},
+      {"memory_timeline", MEMORY_TIMELINE, zoomed(0, "")},
+      {"memory_timeline stacked", MEMORY_TIMELINE, zoomed(10, "")},
+      {"memory_timeline by role", MEMORY_TIMELINE,
+       [subject](int i, Query* query) {
+         query->set_columns(2000);
+         query->set_top(10);
+         query->set_group_by(GROUP_ROLE);
+         if (i > 0) subject.Zoom(i, query);
+       }},
+      {"memory_timeline filtered", MEMORY_TIMELINE, zoomed(0, "layer_1")},
+      {"memory_timeline, a new filter", MEMORY_TIMELINE,
+       [](int i, Query* query) {
+         query->set_columns(2000);
+         query->mutable_filter()->set_search(absl::StrCat("layer_", i + 2));
+       }},
+      {"allocations", ALLOCATIONS, moment},
+      {"allocations by scope", ALLOCATIONS,
+       [moment](int i, Query* query) {
+         moment(i, query);
+         query->set_group_by(GROUP_SCOPE);
+       }},
+      {"allocations by role", ALLOCATIONS,
+       [moment](int i, Query* query) {
+         moment(i, query);
+         query->set_group_by(GROUP_ROLE);
+       }},
+      {"fragmentation and map", FRAGMENTATION,
+       [moment, subject](int i, Query* query) {
+         query->set_columns(1000);
+         moment(i, query);
+         if (i > 0) subject.Zoom(i, query);
+       }},
+      {"leaks", LEAKS, unchanged},
+      {"compare", COMPARE,
+       [subject](int i, Query* query) {
+         query->mutable_at()->set_event(subject.EventAt(i));
+         query->mutable_other()->set_event(subject.EventAt(i + 1));
+       }},
+      {"steps", STEPS,
+       [](int i, Query* query) {
+         query->set_offset(static_cast<uint32_t>(i) * 100);
+       }},
+      {"address_history", ADDRESS_HISTORY,
+       [subject](int i, Query* query) {
+         query->set_columns(1500);
+         if (i > 0) subject.Zoom(i, query);
+       }},
+      {"allocation_life", ALLOCATION_LIFE,
+       [subject](int i, Query* query) {
+         query->set_allocation_id(subject.EventAt(i));
+       }},
+      {"driver_memory", DRIVER_MEMORY, unchanged},
+  };
+}
+
+// The next allocation at or after an event, for views that need one.
+int64_t AllocationFrom(const AllocatorReplay& replay, int64_t event) {
+  Row row = replay.trace().RowOf(event);
+  while (row < replay.trace().row_count() &&
+         replay.trace().kind_of[row] != RowKind::kAlloc) {
+    ++row;
+  }
+  return replay.trace().EventOf(row);
 }
 
 int Datasets(const std::string& path) {
   const auto start = Clock::now();
   const auto run = Open(path);
   if (!run.ok()) return Fail(run.status());
+  // All questions are about the first allocator, as those of the tab are about
+  // the one that is chosen there.
+  const Selection selected(**run, {{0, 0}});
+  const SelectedAllocator allocator = *selected.begin();
+  const AllocatorReplay& replay = *allocator.replay;
+  Filter filter;
+  filter.set_host(allocator.host->trace().host);
+  filter.set_allocator(replay.trace().name);
+  const Subject subject{SelectedRange(selected, filter),
+                        replay.trace().row_count()};
   std::string rows;
-  for (const Query& query : Questions()) {
-    double seconds[2] = {0, 0};
+  double cold_seconds = SecondsSince(start);
+  for (const View& view : Views(subject)) {
+    double cold_ms = 0;
+    double warm_ms = 0;
     size_t bytes = 0;
-    for (double& time : seconds) {
+    for (int i = 0; i <= kWarmQuestions; ++i) {
+      Query query;
+      query.set_dataset(view.dataset);
+      *query.mutable_filter() = filter;
+      view.ask(i, &query);
+      if (view.dataset == ALLOCATION_LIFE) {
+        query.set_allocation_id(AllocationFrom(replay, query.allocation_id()));
+      }
       const auto asked = Clock::now();
       const auto answer = AnswerQuery({**run, nullptr, query});
       if (!answer.ok()) return Fail(answer.status());
       const auto rendered = RenderProtobuf(**answer);
       if (!rendered.ok()) return Fail(rendered.status());
-      bytes = rendered->size();
-      time = SecondsSince(asked);
+      const double ms = SecondsSince(asked) * 1000;
+      bytes = std::max(bytes, rendered->size());
+      if (i == 0) {
+        cold_ms = ms;
+      } else {
+        warm_ms = std::max(warm_ms, ms);
+      }
     }
-    const char* detail = query.top() > 0                    ? " stacked"
-                         : !query.filter().search().empty() ? " filtered"
-                                                            : "";
+    cold_seconds += cold_ms / 1000;
     absl::StrAppend(&rows, rows.empty() ? "" : ", ", "{\"dataset\": \"",
-                    std::string(FindDataset(query.dataset())->name), detail,
-                    "\", \"cold_ms\": ", seconds[0] * 1000,
-                    ", \"warm_ms\": ", seconds[1] * 1000,
-                    ", \"bytes\": ", bytes, "}");
+                    view.name, "\", \"cold_ms\": ", cold_ms,
+                    ", \"warm_ms\": ", warm_ms, ", \"bytes\": ", bytes, "}");
   }
-  std::cout << "{\"seconds\": " << SecondsSince(start)
+  std::cout << "{\"seconds\": " << cold_seconds
             << ", \"peak_mib\": " << PeakMib() << ", \"datasets\": [" << rows
             << "]}\n";
   return 0;

@@ -17,6 +17,8 @@ using protozero::pbf_writer;
 
 constexpr uint64_t kPool = uint64_t{0x7f0000000000};
 constexpr uint64_t kStartNs = 1'700'000'000'000'000'000;
+// Larger than any hole that is left.
+constexpr uint64_t kFailedRequestBytes = uint64_t{64} << 20;
 // As an eager op takes.
 constexpr int64_t kEventPs = 4'000'000;
 
@@ -107,10 +109,13 @@ class EventLine {
 struct SyntheticLine {
   std::string bytes;
   std::vector<test::Event> steps;
-  uint64_t pool_bytes = 0;
+  // From the pool's first byte to the last that was ever used.
+  uint64_t used_bytes = 0;
 };
 
-SyntheticLine MakeLine(const SyntheticTraceOptions& options) {
+// The line of a pool of that size; 0: of one that is larger than can be needed.
+SyntheticLine MakeLine(const SyntheticTraceOptions& options,
+                       uint64_t pool_bytes) {
   std::mt19937_64 random(options.seed);
   std::vector<SizeClass> classes(options.sites);
   for (uint32_t i = 0; i < options.sites; ++i) {
@@ -118,8 +123,7 @@ SyntheticLine MakeLine(const SyntheticTraceOptions& options) {
   }
   SyntheticLine line;
   EventLine events;
-  const uint64_t pool_bytes =
-      (options.live + options.sites) * 4 * (uint64_t{64} << 10);
+  if (pool_bytes == 0) pool_bytes = (options.live + options.sites) << 20;
   events.Add(kRegionId,
              {UintStat(kAddressStat, kPool), UintStat(kSizeStat, pool_bytes)});
   uint64_t top = kPool;
@@ -164,12 +168,12 @@ SyntheticLine MakeLine(const SyntheticTraceOptions& options) {
   }
   events.Add(kFirstSiteId + options.sites, {UintStat(kLimitStat, pool_bytes)});
   line.bytes = events.bytes();
-  line.pool_bytes = pool_bytes;
+  line.used_bytes = top - kPool;
   return line;
 }
 
 std::string MakePlane(const SyntheticTraceOptions& options,
-                      const SyntheticLine& line) {
+                      const SyntheticLine& line, uint64_t pool_bytes) {
   std::string bytes;
   bytes.reserve(line.bytes.size() + (1 << 20));
   pbf_writer plane(bytes);
@@ -204,7 +208,7 @@ std::string MakePlane(const SyntheticTraceOptions& options,
                    site_stats(i, uint64_t{64} << (i % 14)));
   }
   event_metadata(kFirstSiteId + options.sites, schema::kFailed,
-                 site_stats(options.sites, line.pool_bytes));
+                 site_stats(options.sites, kFailedRequestBytes));
   const std::pair<int64_t, std::string_view> names[] = {
       {kAddressStat, schema::kAddress},
       {kSizeStat, schema::kSizeBytes},
@@ -219,22 +223,23 @@ std::string MakePlane(const SyntheticTraceOptions& options,
   };
   for (const auto& [id, name] : names) stat_metadata(id, std::string(name));
   plane.add_bytes(schema::xplane::kStats, UintStat(kCompleteStat, 1));
-  plane.add_bytes(schema::xplane::kStats,
-                  UintStat(kLimitStat, line.pool_bytes));
+  plane.add_bytes(schema::xplane::kStats, UintStat(kLimitStat, pool_bytes));
   return bytes;
 }
 
 }  // namespace
 
 std::string MakeSyntheticTrace(const SyntheticTraceOptions& options) {
-  const SyntheticLine line = MakeLine(options);
+  // The pool is as large as it must be, so that little is free at the end.
+  const uint64_t pool_bytes = MakeLine(options, 0).used_bytes;
+  const SyntheticLine line = MakeLine(options, pool_bytes);
   test::PlaneBuilder session(schema::kSessionPlane);
   session.AddStat(test::U64(schema::kVersion, schema::kSchemaVersion));
   test::PlaneBuilder host("/host:CPU");
   host.AddEventMetadata("train");
   host.AddLine({1, "python", 0, line.steps});
-  return test::SerializeSpace({MakePlane(options, line), session.Serialize(),
-                               host.Serialize(),
+  return test::SerializeSpace({MakePlane(options, line, pool_bytes),
+                               session.Serialize(), host.Serialize(),
                                test::TaskEnvironmentPlane(kStartNs, 0)});
 }
 
