@@ -112,6 +112,9 @@ int CheckFailOn(const Options& options, const Run& run) {
 
 int Export(const Options& options, const Run& run) {
   const auto bytes = options.export_format->write(run, options.query);
+  if (const absl::Status lost = run.TakeLoadFailure(); !lost.ok()) {
+    return Fail(kExitUnreadable, lost);
+  }
   if (!bytes.ok()) return Fail(CodeOf(bytes.status()), bytes.status());
   return WriteOutput(*bytes, options);
 }
@@ -154,7 +157,7 @@ std::vector<std::string> DrawLayouts(const OomWindow& window, const Run& run,
     if (layouts.size() == kDrawn) break;
     const OomRef& ref = ooms[static_cast<size_t>(oom.index())];
     AddressMap map;
-    FillAddressMap(ref.allocator, ref.failure->row, Query(), &map);
+    FillAddressMap(LoadAllocator(run, ref.allocator), ref.row, Query(), &map);
     layouts.push_back(DrawLayout(map, oom.request().rounded_bytes(), style));
   }
   return layouts;

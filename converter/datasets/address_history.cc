@@ -108,23 +108,21 @@ class SiteNumbers {
 
 // The allocator whose history is told: of the first OOM, else the one that held
 // most. Null: the filter keeps none.
-const SelectedAllocator* ChooseAllocator(
-    const Run& run, const std::vector<SelectedAllocator>& selected) {
-  for (const OomRef& oom : ListOoms(run)) {
-    for (const SelectedAllocator& allocator : selected) {
-      if (allocator.replay == oom.allocator.replay) return &allocator;
-    }
+const AllocatorRef* ChooseAllocator(const Selection& selected) {
+  const std::vector<AllocatorRef>& refs = selected.refs();
+  for (const OomRef& oom : ListOoms(selected.run())) {
+    const auto failed = std::find(refs.begin(), refs.end(), oom.allocator);
+    if (failed != refs.end()) return &*failed;
   }
-  const auto peak_bytes = [](const SelectedAllocator& allocator) {
-    const AllocatorReplay& replay = *allocator.replay;
-    return replay.usage().At(replay.peak_position()).in_use_bytes;
+  const auto peak_bytes = [&selected](const AllocatorRef& ref) {
+    return selected.SummaryOf(ref).info.peak_in_use_bytes();
   };
-  const auto most = std::max_element(
-      selected.begin(), selected.end(),
-      [&](const SelectedAllocator& a, const SelectedAllocator& b) {
-        return peak_bytes(a) < peak_bytes(b);
-      });
-  return most == selected.end() ? nullptr : &*most;
+  const auto most =
+      std::max_element(refs.begin(), refs.end(),
+                       [&](const AllocatorRef& a, const AllocatorRef& b) {
+                         return peak_bytes(a) < peak_bytes(b);
+                       });
+  return most == refs.end() ? nullptr : &*most;
 }
 
 void AddRectangle(const SelectedAllocator& allocator, Row alloc,
@@ -198,13 +196,14 @@ void FillPicture(const SelectedAllocator& allocator, const RegionStack& stack,
 
 absl::StatusOr<DatasetMessage> AnswerAddressHistory(const DatasetInput& input) {
   const Query& query = input.query;
-  auto selected = SelectAllocators(input.run, query.filter());
+  const auto selected = SelectAllocators(input.run, query.filter());
   if (!selected.ok()) return selected.status();
   auto answer = std::make_unique<AddressHistory>();
-  const SelectedAllocator* chosen = ChooseAllocator(input.run, *selected);
+  const AllocatorRef* chosen = ChooseAllocator(*selected);
   if (chosen == nullptr) return DatasetMessage(std::move(answer));
-  const SelectedAllocator allocator = *chosen;
-  const NsRange range = SelectedRange({allocator}, query.filter());
+  const Selection only(input.run, {*chosen});
+  const SelectedAllocator allocator = LoadAllocator(input.run, *chosen);
+  const NsRange range = SelectedRange(only, query.filter());
   answer->set_host(allocator.host->trace().host);
   answer->set_allocator(allocator.replay->trace().name);
   answer->set_from_ns(range.from_ns);
@@ -227,7 +226,7 @@ absl::StatusOr<DatasetMessage> AnswerAddressHistory(const DatasetInput& input) {
                 RowPredicate(allocator, query.filter(), BirthRule::kIgnored),
                 answer.get());
   }
-  AddQuality({allocator}, answer->mutable_quality());
+  AddQuality(only, answer->mutable_quality());
   return DatasetMessage(std::move(answer));
 }
 

@@ -28,12 +28,13 @@ absl::StatusOr<DatasetMessage> AnswerAllocationLife(const DatasetInput& input) {
   const Query& query = input.query;
   const auto selected = SelectAllocators(input.run, query.filter());
   if (!selected.ok()) return selected.status();
-  if (selected->size() != 1) {
+  if (selected->refs().size() != 1) {
     return absl::InvalidArgumentError(
         "An allocation is named by its number in one allocator: say which with "
         "--host and --allocator.");
   }
-  const SelectedAllocator& allocator = selected->front();
+  const SelectedAllocator allocator =
+      LoadAllocator(input.run, selected->refs().front());
   const AllocatorReplay& replay = *allocator.replay;
   const AllocatorTrace& trace = replay.trace();
   const Row alloc = trace.RowOf(query.allocation_id());

@@ -109,7 +109,8 @@ absl::StatusOr<DatasetMessage> AnswerAllocations(const DatasetInput& input) {
   auto answer = std::make_unique<Allocations>();
   AllocationGroups groups(query.group_by(), query.filter().scope());
   std::vector<Item> items;
-  for (const SelectedAllocator& allocator : *selected) {
+  const std::vector<SelectedAllocator> allocators = selected->LoadAll();
+  for (const SelectedAllocator& allocator : allocators) {
     const AllocatorReplay& replay = *allocator.replay;
     const RowPredicate keeps(
         allocator, query.filter(),

@@ -57,8 +57,7 @@ absl::StatusOr<Position> MomentOf(const Run& run,
   return ResolveMoment(run, allocator, Query());
 }
 
-absl::StatusOr<Side> ReadSide(const Run& run,
-                              const std::vector<SelectedAllocator>& selected,
+absl::StatusOr<Side> ReadSide(const Run& run, const Selection& selected,
                               const Query& query, bool is_first,
                               bool same_run) {
   Side side;
@@ -90,9 +89,10 @@ absl::StatusOr<Side> ReadSide(const Run& run,
     side.ooms += replay.failure_positions().size();
     side.limit_bytes += replay.trace().limit_bytes;
   }
-  if (selected.size() == 1) {
-    side.message.set_host(selected.front().host->trace().host);
-    side.message.set_allocator(selected.front().replay->trace().name);
+  if (selected.refs().size() == 1) {
+    const AllocatorRef& only = selected.refs().front();
+    side.message.set_host(selected.HostOf(only).host);
+    side.message.set_allocator(selected.SummaryOf(only).name);
   }
   return side;
 }

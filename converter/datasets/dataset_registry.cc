@@ -65,7 +65,13 @@ absl::StatusOr<DatasetMessage> AnswerQuery(const DatasetInput& input) {
         absl::StrCat("There is no dataset ", input.query.dataset(),
                      "; there are: ", DatasetNames(), "."));
   }
-  return dataset->answer(input);
+  auto answer = dataset->answer(input);
+  // What was asked of hosts that are gone is no answer.
+  absl::Status lost = input.run.TakeLoadFailure();
+  if (input.other_run != nullptr)
+    lost.Update(input.other_run->TakeLoadFailure());
+  if (!lost.ok()) return lost;
+  return answer;
 }
 
 }  // namespace oom_forensics

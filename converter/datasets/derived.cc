@@ -1,31 +1,33 @@
 #include "converter/datasets/derived.h"
 
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
 namespace oom_forensics {
-std::string DerivedName(const std::string& type,
-                        const SelectedAllocator& allocator, Filter filter) {
+namespace {
+
+// Names what depends on an allocator and a filter. The range of time and steps
+// does not matter: it is looked at only when the timeline is asked.
+std::string Name(const std::string& type, const SelectedAllocator& allocator,
+                 Filter filter) {
   filter.clear_from_ns();
   filter.clear_to_ns();
   filter.clear_from_step();
   filter.clear_to_step();
   filter.clear_host();
-  filter.set_allocator(allocator.replay->trace().name);
-  // The index, because two allocators may claim one name.
-  size_t index = 0;
-  for (const auto& replay : allocator.host->allocators()) {
-    if (replay.get() == allocator.replay) break;
-    ++index;
-  }
-  return absl::StrCat(type, " ", index, " ", filter.SerializeAsString());
+  filter.clear_allocator();
+  return absl::StrCat(type, " ", allocator.ref.allocator, " ",
+                      filter.SerializeAsString());
 }
+
+}  // namespace
 
 std::shared_ptr<const UsageTimeline> FilteredUsage(
     const SelectedAllocator& allocator, const Filter& filter) {
   return allocator.host->cache().Get<UsageTimeline>(
-      DerivedName("usage", allocator, filter), [&] {
+      Name("usage", allocator, filter), [&] {
         const RowPredicate keeps(allocator, filter, BirthRule::kIgnored);
         return std::make_shared<const UsageTimeline>(allocator.replay, keeps);
       });
@@ -36,9 +38,9 @@ std::shared_ptr<const GroupTimeline> GroupsOverTime(
     GroupBy group_by) {
   const std::string type = absl::StrCat("groups ", static_cast<int>(group_by));
   return allocator.host->cache().Get<GroupTimeline>(
-      DerivedName(type, allocator, filter), [&] {
+      Name(type, allocator, filter), [&] {
         const RowPredicate keeps(allocator, filter, BirthRule::kIgnored);
-        return std::make_shared<const GroupTimeline>(*allocator.replay, keeps,
+        return std::make_shared<const GroupTimeline>(allocator, keeps,
                                                      group_by);
       });
 }
@@ -47,9 +49,21 @@ std::shared_ptr<const HoleTimeline> HolesOverTime(
     const SelectedAllocator& allocator, uint64_t request_bytes) {
   const std::string type = absl::StrCat("holes ", RoundedBytes(request_bytes));
   return allocator.host->cache().Get<HoleTimeline>(
-      DerivedName(type, allocator, Filter()), [&] {
+      Name(type, allocator, Filter()), [&] {
         return std::make_shared<const HoleTimeline>(*allocator.replay,
                                                     request_bytes);
+      });
+}
+
+std::shared_ptr<const LeakSearchResult> LeaksAt(
+    const SelectedAllocator& allocator, Position position) {
+  return allocator.host->cache().Get<LeakSearchResult>(
+      Name(absl::StrCat("leaks ", position), allocator, Filter()), [&] {
+        StepIndex steps(*allocator.replay, position);
+        std::vector<FoundLeak> leaks =
+            FindLeaks(*allocator.replay, steps, position);
+        return std::make_shared<const LeakSearchResult>(
+            LeakSearchResult{std::move(steps), std::move(leaks)});
       });
 }
 

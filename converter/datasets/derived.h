@@ -5,20 +5,17 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <vector>
 
 #include "converter/datasets/group_timeline.h"
 #include "converter/datasets/selection.h"
+#include "converter/forensics/leak_finder.h"
+#include "converter/forensics/step_index.h"
 #include "converter/replay/hole_timeline.h"
 #include "converter/replay/usage_timeline.h"
 #include "proto/datasets.pb.h"
 
 namespace oom_forensics {
-
-// A name for AnswerCache of what depends on an allocator and a filter, whatever
-// the filter's range. `type` says what it is, and on what else it depends.
-std::string DerivedName(const std::string& type,
-                        const SelectedAllocator& allocator, Filter filter);
 
 // The use over time of what the filter keeps, whatever its range.
 std::shared_ptr<const UsageTimeline> FilteredUsage(
@@ -27,6 +24,14 @@ std::shared_ptr<const UsageTimeline> FilteredUsage(
 // Bytes by group over time, of what the filter keeps, whatever its range.
 std::shared_ptr<const GroupTimeline> GroupsOverTime(
     const SelectedAllocator& allocator, const Filter& filter, GroupBy group_by);
+
+// The leaks as seen from a position, and the steps that they are counted in.
+struct LeakSearchResult {
+  StepIndex steps;
+  std::vector<FoundLeak> leaks;
+};
+std::shared_ptr<const LeakSearchResult> LeaksAt(
+    const SelectedAllocator& allocator, Position position);
 
 // The holes over time, for a request.
 std::shared_ptr<const HoleTimeline> HolesOverTime(

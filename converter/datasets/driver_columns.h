@@ -10,7 +10,7 @@ namespace oom_forensics {
 
 // A device of a host, replayed.
 struct SelectedDevice {
-  const HostAnalysis* host = nullptr;
+  SharedHost host;
   const DeviceTrace* trace = nullptr;
   DeviceReplay replay;
 };

@@ -18,11 +18,14 @@ namespace {
 std::vector<SelectedDevice> SelectDevices(const Run& run,
                                           const Filter& filter) {
   std::vector<SelectedDevice> devices;
-  for (const auto& host : run.hosts()) {
-    if (!filter.host().empty() && host->trace().host != filter.host()) continue;
+  for (size_t i = 0; i < run.hosts().size(); ++i) {
+    const HostSummary& summary = run.hosts()[i];
+    if (!filter.host().empty() && summary.host != filter.host()) continue;
+    if (summary.device_count == 0) continue;
+    const SharedHost host = run.Load(i);
     for (const DeviceTrace& trace : host->trace().devices) {
       SelectedDevice device;
-      device.host = host.get();
+      device.host = host;
       device.trace = &trace;
       device.replay = ReplayDevice(host->trace(), trace, host->allocators());
       devices.push_back(std::move(device));
@@ -33,8 +36,7 @@ std::vector<SelectedDevice> SelectDevices(const Run& run,
 
 // The time of the devices' events and of the allocators', cut by the filter.
 NsRange DriverRange(const std::vector<SelectedDevice>& devices,
-                    const std::vector<SelectedAllocator>& allocators,
-                    const Filter& filter) {
+                    const Selection& allocators, const Filter& filter) {
   if (filter.has_from_step() || filter.has_to_step()) {
     return SelectedRange(allocators, filter);
   }
@@ -61,13 +63,14 @@ void AddOoms(const Run& run, const std::vector<SelectedDevice>& devices,
   const std::vector<OomRef> ooms = ListOoms(run);
   for (size_t i = 0; i < ooms.size(); ++i) {
     const OomRef& oom = ooms[i];
-    const AllocatorReplay& allocator = *oom.allocator.replay;
+    if (run.hosts()[oom.allocator.host].device_count == 0) continue;
+    const SelectedAllocator allocator = LoadAllocator(run, oom.allocator);
     const auto pressure =
-        PressureAt(*oom.allocator.host, allocator, oom.failure->row);
+        PressureAt(*allocator.host, *allocator.replay, oom.row);
     if (!pressure.has_value()) continue;
-    const HostTrace& host = oom.allocator.host->trace();
+    const HostTrace& host = allocator.host->trace();
     for (size_t d = 0; d < devices.size(); ++d) {
-      if (devices[d].host != oom.allocator.host ||
+      if (devices[d].host != allocator.host ||
           devices[d].trace != &host.devices[pressure->device]) {
         continue;
       }
@@ -75,7 +78,7 @@ void AddOoms(const Run& run, const std::vector<SelectedDevice>& devices,
           answer->mutable_series(static_cast<int>(d))->add_ooms();
       message->set_oom(static_cast<int32_t>(i));
       message->set_time_ns(oom.time_ns);
-      message->set_allocator(allocator.trace().name);
+      message->set_allocator(allocator.replay->trace().name);
       message->set_request_bytes(pressure->request_bytes);
       message->set_pool_bytes(pressure->pool_bytes);
       message->set_pool_limit_bytes(pressure->pool_limit_bytes);
@@ -121,13 +124,13 @@ class DriverQuality {
         "known, so they are in no sum of live bytes.");
   }
 
-  void AddAbsence(const HostTrace& trace) {
-    if (!trace.devices.empty()) return;
-    const bool is_known = !trace.facts.cupti_mode.empty();
-    Add(trace.host, "no_device_memory", Severity::INFO_ONLY, 1,
+  void AddAbsence(const HostSummary& host) {
+    if (host.device_count > 0) return;
+    const bool is_known = !host.info.cupti_mode().empty();
+    Add(host.host, "no_device_memory", Severity::INFO_ONLY, 1,
         is_known ? absl::StrCat("Device memory was not watched (",
-                                trace.facts.cupti_mode,
-                                "): ", trace.facts.cupti_reason, ".")
+                                host.info.cupti_mode(),
+                                "): ", host.info.cupti_reason(), ".")
                  : std::string("The trace says nothing about device memory."),
         /*with_count=*/false);
   }
@@ -177,9 +180,9 @@ absl::StatusOr<DatasetMessage> AnswerDriverMemory(const DatasetInput& input) {
     quality.Add(device);
   }
   AddOoms(input.run, devices, answer.get());
-  for (const auto& host : input.run.hosts()) {
-    if (!filter.host().empty() && host->trace().host != filter.host()) continue;
-    quality.AddAbsence(host->trace());
+  for (const HostSummary& host : input.run.hosts()) {
+    if (!filter.host().empty() && host.host != filter.host()) continue;
+    quality.AddAbsence(host);
   }
   AddQuality(input, *allocators, answer->mutable_quality());
   return DatasetMessage(std::move(answer));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "converter/datasets/derived.h"
 #include "converter/datasets/messages.h"
 #include "converter/forensics/leak_finder.h"
 #include "converter/text/bytes.h"
@@ -110,13 +111,12 @@ absl::StatusOr<DatasetMessage> AnswerLeaks(const DatasetInput& input) {
     const auto position = MomentOf(input.run, allocator, query);
     if (!position.ok()) return position.status();
     const RowPredicate keeps(allocator, query.filter(), BirthRule::kFiltered);
-    const StepIndex steps(*allocator.replay, *position);
-    for (const FoundLeak& leak :
-         FindLeaks(*allocator.replay, steps, *position)) {
+    const auto found = LeaksAt(allocator, *position);
+    for (const FoundLeak& leak : found->leaks) {
       if (std::none_of(leak.rows.begin(), leak.rows.end(), std::cref(keeps))) {
         continue;
       }
-      leaks.push_back(MakeLeak(allocator, leak, steps));
+      leaks.push_back(MakeLeak(allocator, leak, found->steps));
     }
   }
   std::stable_sort(leaks.begin(), leaks.end(),

@@ -176,42 +176,36 @@ uint64_t RequestForMeasures(const AllocatorReplay& replay, Position position,
 
 namespace {
 
-void AddEntries(const QualityLog& log, const std::string& host,
-                const std::string& allocator,
+void AddEntries(const std::vector<Quality>& entries,
                 google::protobuf::RepeatedPtrField<Quality>* quality) {
-  for (Quality& entry : log.Entries(host, allocator)) {
-    *quality->Add() = std::move(entry);
-  }
+  quality->Add(entries.begin(), entries.end());
 }
 
 }  // namespace
 
-void AddQuality(const std::vector<SelectedAllocator>& selected,
+void AddQuality(const Selection& selected,
                 google::protobuf::RepeatedPtrField<Quality>* quality) {
-  const HostAnalysis* last_host = nullptr;
-  for (const SelectedAllocator& allocator : selected) {
-    const HostTrace& host = allocator.host->trace();
-    if (std::exchange(last_host, allocator.host) != allocator.host) {
-      AddEntries(host.quality, host.host, "", quality);
+  const HostSummary* last_host = nullptr;
+  for (const AllocatorRef& ref : selected.refs()) {
+    const HostSummary& host = selected.HostOf(ref);
+    if (std::exchange(last_host, &host) != &host) {
+      AddEntries(host.quality, quality);
     }
-    const AllocatorTrace& trace = allocator.replay->trace();
-    AddEntries(trace.quality, host.host, trace.name, quality);
-    AddEntries(allocator.replay->quality(), host.host, trace.name, quality);
+    AddEntries(selected.SummaryOf(ref).quality, quality);
   }
 }
 
-void AddQuality(const DatasetInput& input,
-                const std::vector<SelectedAllocator>& selected,
+void AddQuality(const DatasetInput& input, const Selection& selected,
                 google::protobuf::RepeatedPtrField<Quality>* quality) {
   AddQuality(selected, quality);
   const std::string& asked = input.query.filter().host();
-  for (const auto& host : input.run.hosts()) {
-    const HostTrace& trace = host->trace();
-    const bool listed = std::any_of(
-        selected.begin(), selected.end(),
-        [&host](const SelectedAllocator& a) { return a.host == host.get(); });
-    if (!listed && (asked.empty() || trace.host == asked)) {
-      AddEntries(trace.quality, trace.host, "", quality);
+  for (size_t i = 0; i < input.run.hosts().size(); ++i) {
+    const HostSummary& host = input.run.hosts()[i];
+    const bool listed =
+        std::any_of(selected.refs().begin(), selected.refs().end(),
+                    [i](const AllocatorRef& ref) { return ref.host == i; });
+    if (!listed && (asked.empty() || host.host == asked)) {
+      AddEntries(host.quality, quality);
     }
   }
 }
@@ -237,11 +231,11 @@ void AddFailureMarks(const Run& run, const SelectedAllocator& allocator,
     mark->set_op_name(host.OpOf(site));
   };
   for (size_t i = 0; i < ooms.size(); ++i) {
-    if (ooms[i].allocator.replay != &replay || !in_range(ooms[i].time_ns)) {
+    if (!(ooms[i].allocator == allocator.ref) || !in_range(ooms[i].time_ns)) {
       continue;
     }
     if (series->marks_size() >= static_cast<int>(limit)) return;
-    add(*ooms[i].failure, MARK_OOM, static_cast<int>(i));
+    add(*replay.trace().FailureOf(ooms[i].row), MARK_OOM, static_cast<int>(i));
   }
   for (const FailedRequest& failure : replay.trace().failures) {
     if (series->marks_size() >= static_cast<int>(limit)) return;

@@ -34,13 +34,12 @@ uint64_t RequestForMeasures(const AllocatorReplay& replay, Position position,
                             uint64_t asked_bytes);
 
 // The counters of the allocators and of their hosts.
-void AddQuality(const std::vector<SelectedAllocator>& selected,
+void AddQuality(const Selection& selected,
                 google::protobuf::RepeatedPtrField<Quality>* quality);
 
 // The same, and those of the hosts that the query's filter keeps and that have
 // no such allocator: what is missing there may be the reason.
-void AddQuality(const DatasetInput& input,
-                const std::vector<SelectedAllocator>& selected,
+void AddQuality(const DatasetInput& input, const Selection& selected,
                 google::protobuf::RepeatedPtrField<Quality>* quality);
 
 // Marks of failures and regions within [from, to) rows, and the steps within

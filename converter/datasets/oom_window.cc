@@ -1,6 +1,7 @@
 #include "converter/datasets/oom_window.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -9,7 +10,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "converter/datasets/derived.h"
 #include "converter/datasets/messages.h"
 #include "converter/forensics/oom_case.h"
 #include "converter/forensics/pins.h"
@@ -24,10 +24,11 @@ namespace {
 constexpr Row kRecentEvents = 50;
 constexpr size_t kHolders = 20;
 
-Request MakeRequest(const OomRef& oom) {
-  const AllocatorReplay& replay = *oom.allocator.replay;
-  const HostTrace& host = oom.allocator.host->trace();
-  const Row row = oom.failure->row;
+Request MakeRequest(const SelectedAllocator& allocator,
+                    const FailedRequest& failure) {
+  const AllocatorReplay& replay = *allocator.replay;
+  const HostTrace& host = allocator.host->trace();
+  const Row row = failure.row;
   const AllocationSite& site = replay.SiteOf(row);
   const std::string& op = host.OpOf(site);
   Request request;
@@ -43,20 +44,19 @@ Request MakeRequest(const OomRef& oom) {
   request.set_step_id(replay.trace().ContextOf(row).step_id);
   request.set_thread(replay.trace().ContextOf(row).thread);
   request.set_step(host.StepAt(replay.trace().time_ps[row]));
-  request.set_waited_ns(oom.failure->waited_ns);
+  request.set_waited_ns(failure.waited_ns);
   request.set_role(
-      oom.allocator.host->Roles(replay).RoleOfFailed(replay.trace().site[row]));
+      allocator.host->Roles(replay).RoleOfFailed(replay.trace().site[row]));
   request.set_mode(ModeOf(host, site));
   return request;
 }
 
-DumpCheck CheckDump(const OomRef& oom, const ChunkMap& map) {
+DumpCheck CheckDump(const AllocatorReplay& replay, const FailedRequest& failure,
+                    const ChunkMap& map) {
   DumpCheck check;
-  if (oom.failure->memory_dump.empty()) return check;
-  const std::vector<DumpedChunk> dump =
-      ParseMemoryDump(oom.failure->memory_dump);
-  const MapDifference difference =
-      CompareWithDump(*oom.allocator.replay, map, dump);
+  if (failure.memory_dump.empty()) return check;
+  const std::vector<DumpedChunk> dump = ParseMemoryDump(failure.memory_dump);
+  const MapDifference difference = CompareWithDump(replay, map, dump);
   check.set_has_dump(true);
   check.set_equal(difference.different_chunks == 0);
   check.set_chunks(difference.dumped_chunks);
@@ -112,14 +112,10 @@ ReleaseCost CostOf(PinCost cost) {
   }
 }
 
-// The cost that was asked for, then the others.
+// A set for each cost.
 void FillPins(const SelectedAllocator& allocator, const OomCase& oom,
-              PinCost asked, Oom* message) {
-  std::vector<PinCost> costs = {asked};
-  for (const PinCost other : {PIN_COST_BYTES, PIN_COST_COUNT, PIN_COST_AGE}) {
-    if (other != asked) costs.push_back(other);
-  }
-  for (const PinCost cost : costs) {
+              Oom* message) {
+  for (const PinCost cost : {PIN_COST_BYTES, PIN_COST_COUNT, PIN_COST_AGE}) {
     const auto set =
         CheapestRelease(oom.layout(), oom.rounded_bytes(), CostOf(cost));
     if (!set.has_value()) continue;
@@ -136,33 +132,42 @@ void FillPins(const SelectedAllocator& allocator, const OomCase& oom,
   }
 }
 
+void PutFirst(PinCost cost, Oom* message) {
+  auto* pins = message->mutable_pins();
+  const auto asked =
+      std::find_if(pins->begin(), pins->end(),
+                   [cost](const PinSet& set) { return set.cost() == cost; });
+  if (asked != pins->end()) {
+    std::rotate(pins->begin(), asked, std::next(asked));
+  }
+}
+
 void FillForensics(const SelectedAllocator& allocator, Row failure,
-                   PinCost pin_cost, Oom* message) {
+                   Oom* message) {
   const OomCase oom(*allocator.replay, allocator.host->Roles(*allocator.replay),
                     failure);
   *message->mutable_verdict() =
       JudgeOom(oom, PressureAt(*allocator.host, *allocator.replay, failure));
-  FillPins(allocator, oom, pin_cost, message);
+  FillPins(allocator, oom, message);
   for (Remedy& remedy : FindRemedies(oom)) {
     *message->add_remedies() = std::move(remedy);
   }
 }
 
-void FillOom(const OomRef& oom, int index, const RowPredicate& keeps,
-             PinCost pin_cost, Oom* message) {
-  const SelectedAllocator& allocator = oom.allocator;
+// All of it but its number and its holders: what no query changes.
+void FillStory(const SelectedAllocator& allocator, const FailedRequest& failure,
+               Oom* message) {
   const AllocatorReplay& replay = *allocator.replay;
-  const FailedRequest& failure = *oom.failure;
+  const HostTrace& host = allocator.host->trace();
   const Position position = failure.row;
   const ChunkMap map = replay.MapAt(position);
   const Usage usage = replay.usage().At(position);
   const uint64_t request_bytes = replay.SiteOf(failure.row).requested_bytes;
-  message->set_index(index);
-  message->set_host(allocator.host->trace().host);
+  message->set_host(host.host);
   message->set_allocator(replay.trace().name);
-  message->set_time_ns(oom.time_ns);
+  message->set_time_ns(host.ToNs(replay.trace().time_ps[failure.row]));
   message->set_event(replay.trace().EventOf(failure.row));
-  *message->mutable_request() = MakeRequest(oom);
+  *message->mutable_request() = MakeRequest(allocator, failure);
   FragmentationMeasures* measures = message->mutable_measures();
   *measures = MakeMeasures(replay, position, HolesOf(map, request_bytes),
                            request_bytes);
@@ -180,35 +185,49 @@ void FillOom(const OomRef& oom, int index, const RowPredicate& keeps,
   message->set_fits_if_compacted(map.free_bytes + measures->growable_bytes() >=
                                  RoundedBytes(request_bytes));
   message->set_live_count(usage.live_count);
-  *message->mutable_dump_check() = CheckDump(oom, map);
-  FillForensics(allocator, failure.row, pin_cost, message);
+  *message->mutable_dump_check() = CheckDump(replay, failure, map);
+  FillForensics(allocator, failure.row, message);
   const Row first = position - std::min(position, kRecentEvents);
   for (Row row = std::max(first, replay.trace().baseline_rows); row < position;
        ++row) {
     *message->add_recent() = MakeTimelineEvent(allocator, row);
   }
-  std::vector<Row> live = replay.LiveAt(position);
-  live.erase(std::remove_if(live.begin(), live.end(),
-                            [&keeps](Row row) { return !keeps(row); }),
-             live.end());
-  FillHolders(allocator, live, message);
 }
 
-bool IsAskedFor(const OomRef& oom, const Query& query) {
+// The story is the dearest answer of all, and asked for again at each visit of
+// its view.
+Oom TellOom(const SelectedAllocator& allocator, Row row, const Query& query) {
+  const auto story = allocator.host->oom_cache().Get<Oom>(
+      absl::StrCat(allocator.ref.allocator, " ", row), [&] {
+        auto oom = std::make_shared<Oom>();
+        FillStory(allocator, *allocator.replay->trace().FailureOf(row),
+                  oom.get());
+        return oom;
+      });
+  Oom oom = *story;
+  PutFirst(query.pin_cost(), &oom);
+  // A filter is for the holders; the failure itself never goes by its op.
+  const RowPredicate keeps(allocator, query.filter(), BirthRule::kIgnored);
+  std::vector<Row> live = allocator.replay->LiveAt(row);
+  live.erase(std::remove_if(live.begin(), live.end(),
+                            [&keeps](Row alloc) { return !keeps(alloc); }),
+             live.end());
+  FillHolders(allocator, live, &oom);
+  return oom;
+}
+
+bool IsAskedFor(const Run& run, const OomRef& oom, const Query& query) {
   const Filter& filter = query.filter();
-  const HostTrace& host = oom.allocator.host->trace();
-  const AllocatorReplay& replay = *oom.allocator.replay;
+  const HostSummary& host = run.hosts()[oom.allocator.host];
   if (!filter.host().empty() && filter.host() != host.host) return false;
   if (!filter.allocator().empty() &&
-      filter.allocator() != replay.trace().name) {
+      filter.allocator() != host.allocators[oom.allocator.allocator].name) {
     return false;
   }
   if (filter.has_from_ns() && oom.time_ns < filter.from_ns()) return false;
   if (filter.has_to_ns() && oom.time_ns >= filter.to_ns()) return false;
-  const int64_t step = host.StepAt(replay.trace().time_ps[oom.failure->row]);
-  if (filter.has_from_step() && step < filter.from_step()) return false;
-  if (filter.has_to_step() && step > filter.to_step()) return false;
-  return true;
+  if (filter.has_from_step() && oom.step < filter.from_step()) return false;
+  return !filter.has_to_step() || oom.step <= filter.to_step();
 }
 
 }  // namespace
@@ -222,27 +241,17 @@ absl::StatusOr<DatasetMessage> AnswerOomWindow(const DatasetInput& input) {
   for (size_t i = 0; i < ooms.size(); ++i) {
     const int index = static_cast<int>(i);
     if (query.has_oom() && query.oom() != index) continue;
-    if (!IsAskedFor(ooms[i], query)) continue;
-    // Among the holders; the failure itself is never filtered by its op.
-    const RowPredicate keeps(ooms[i].allocator, query.filter(),
-                             BirthRule::kIgnored);
-    // What led to it is the dearest answer of all, and asked for again at each
-    // visit of its view.
-    const std::string name = DerivedName(
-        absl::StrCat("oom ", index, " ", static_cast<int>(query.pin_cost())),
-        ooms[i].allocator, query.filter());
-    *answer->add_ooms() = *ooms[i].allocator.host->cache().Get<Oom>(name, [&] {
-      auto oom = std::make_shared<Oom>();
-      FillOom(ooms[i], index, keeps, query.pin_cost(), oom.get());
-      return oom;
-    });
-    const DumpCheck& check = answer->ooms().rbegin()->dump_check();
+    if (!IsAskedFor(input.run, ooms[i], query)) continue;
+    Oom* oom = answer->add_ooms();
+    *oom = TellOom(LoadAllocator(input.run, ooms[i].allocator), ooms[i].row,
+                   query);
+    oom->set_index(index);
+    const DumpCheck& check = oom->dump_check();
     if (check.has_dump() && !check.equal()) {
       QualityLog log;
       log.Add(QualityCounter::kDumpDiffers, check.different_chunks());
-      *answer->add_quality() = log.Entries(answer->ooms().rbegin()->host(),
-                                           answer->ooms().rbegin()->allocator())
-                                   .front();
+      *answer->add_quality() =
+          log.Entries(oom->host(), oom->allocator()).front();
     }
   }
   AddQuality(input, *selected, answer->mutable_quality());

@@ -44,30 +44,42 @@ bool ContainsIgnoringCase(const std::string& text, const std::string& lower) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<SelectedAllocator>> SelectAllocators(
-    const Run& run, const Filter& filter) {
-  std::vector<SelectedAllocator> selected;
+SelectedAllocator LoadAllocator(const Run& run, const AllocatorRef& ref) {
+  SharedHost host = run.Load(ref.host);
+  const AllocatorReplay* replay = host->allocators()[ref.allocator].get();
+  return {std::move(host), replay, ref};
+}
+
+std::vector<SelectedAllocator> Selection::LoadAll() const {
+  std::vector<SelectedAllocator> all;
+  for (const AllocatorRef& ref : refs_)
+    all.push_back(LoadAllocator(*run_, ref));
+  return all;
+}
+
+absl::StatusOr<Selection> SelectAllocators(const Run& run,
+                                           const Filter& filter) {
+  std::vector<AllocatorRef> selected;
   std::vector<std::string> hosts;
   std::vector<std::string> allocators;
   bool host_found = filter.host().empty();
-  for (const auto& host : run.hosts()) {
-    hosts.push_back(host->trace().host);
-    if (!filter.host().empty() && host->trace().host != filter.host()) continue;
+  for (size_t i = 0; i < run.hosts().size(); ++i) {
+    const HostSummary& host = run.hosts()[i];
+    hosts.push_back(host.host);
+    if (!filter.host().empty() && host.host != filter.host()) continue;
     host_found = true;
-    for (const auto& replay : host->allocators()) {
-      allocators.push_back(replay->trace().name);
-      if (!filter.allocator().empty() &&
-          replay->trace().name != filter.allocator()) {
-        continue;
-      }
-      selected.push_back({host.get(), replay.get()});
+    for (size_t j = 0; j < host.allocators.size(); ++j) {
+      const std::string& name = host.allocators[j].name;
+      allocators.push_back(name);
+      if (!filter.allocator().empty() && name != filter.allocator()) continue;
+      selected.push_back({i, j});
     }
   }
   if (!host_found) return NoSuch("host", filter.host(), std::move(hosts));
   if (selected.empty() && !filter.allocator().empty()) {
     return NoSuch("allocator", filter.allocator(), std::move(allocators));
   }
-  return selected;
+  return Selection(run, std::move(selected));
 }
 
 RowPredicate::RowPredicate(const SelectedAllocator& allocator,
@@ -133,28 +145,28 @@ bool RowPredicate::operator()(Row alloc) const {
   return step >= from_step_ && step <= to_step_ && step != kUnknownStep;
 }
 
-NsRange SelectedRange(const std::vector<SelectedAllocator>& selected,
-                      const Filter& filter) {
-  NsRange all{kMax, kMin};
-  NsRange steps{kMax, kMin};
-  for (const SelectedAllocator& allocator : selected) {
-    const AllocatorTrace& trace = allocator.replay->trace();
-    const HostTrace& host = allocator.host->trace();
-    if (!trace.time_ps.empty()) {
-      const Row first =
-          trace.baseline_rows < trace.row_count() ? trace.baseline_rows : 0;
-      all.from_ns = std::min(all.from_ns, host.ToNs(trace.time_ps[first]));
-      all.to_ns = std::max(all.to_ns, host.ToNs(trace.time_ps.back()) + 1);
+NsRange SelectedRange(const Selection& selected, const Filter& filter) {
+  NsRange range{kMax, kMin};
+  if (filter.has_from_step() || filter.has_to_step()) {
+    for (const SelectedAllocator& allocator : selected) {
+      const HostTrace& host = allocator.host->trace();
+      for (const TrainingStep& step : host.steps) {
+        if (filter.has_from_step() && step.number < filter.from_step()) {
+          continue;
+        }
+        if (filter.has_to_step() && step.number > filter.to_step()) continue;
+        range.from_ns = std::min(range.from_ns, host.ToNs(step.begin_ps));
+        range.to_ns = std::max(range.to_ns, host.ToNs(step.end_ps));
+      }
     }
-    for (const TrainingStep& step : host.steps) {
-      if (filter.has_from_step() && step.number < filter.from_step()) continue;
-      if (filter.has_to_step() && step.number > filter.to_step()) continue;
-      steps.from_ns = std::min(steps.from_ns, host.ToNs(step.begin_ps));
-      steps.to_ns = std::max(steps.to_ns, host.ToNs(step.end_ps));
+  } else {
+    for (const AllocatorRef& ref : selected.refs()) {
+      const auto& events = selected.SummaryOf(ref).events;
+      if (!events.has_value()) continue;
+      range.from_ns = std::min(range.from_ns, events->first_ns);
+      range.to_ns = std::max(range.to_ns, events->last_ns + 1);
     }
   }
-  NsRange range = all;
-  if (filter.has_from_step() || filter.has_to_step()) range = steps;
   if (filter.has_from_ns()) range.from_ns = filter.from_ns();
   if (filter.has_to_ns()) range.to_ns = filter.to_ns();
   if (range.from_ns == kMax && range.to_ns == kMin) return {0, 0};
@@ -164,15 +176,9 @@ NsRange SelectedRange(const std::vector<SelectedAllocator>& selected,
 
 std::vector<OomRef> ListOoms(const Run& run) {
   std::vector<OomRef> ooms;
-  for (const auto& host : run.hosts()) {
-    for (const auto& replay : host->allocators()) {
-      for (const FailedRequest& failure : replay->trace().failures) {
-        if (!failure.is_oom) continue;
-        const int64_t time_ps = replay->trace().time_ps[failure.row];
-        ooms.push_back({{host.get(), replay.get()},
-                        &failure,
-                        host->trace().ToNs(time_ps)});
-      }
+  for (size_t i = 0; i < run.hosts().size(); ++i) {
+    for (const OomSummary& oom : run.hosts()[i].ooms) {
+      ooms.push_back({{i, oom.allocator}, oom.row, oom.time_ns, oom.step});
     }
   }
   std::stable_sort(
@@ -215,7 +221,7 @@ absl::StatusOr<Position> ResolveMoment(const Run& run,
                                                 ooms.size(), "."));
       }
       const OomRef& oom = ooms[static_cast<size_t>(moment.oom())];
-      if (oom.allocator.replay == &replay) return oom.failure->row;
+      if (oom.allocator == allocator.ref) return oom.row;
       return std::max(replay.trace().baseline_rows,
                       replay.trace().PositionAt(host.ToPs(oom.time_ns)));
     }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -19,15 +20,70 @@
 
 namespace oom_forensics {
 
+// Names an allocator of a run: indices into Run::hosts() and its allocators.
+struct AllocatorRef {
+  size_t host = 0;
+  size_t allocator = 0;
+
+  friend bool operator==(const AllocatorRef& a, const AllocatorRef& b) {
+    return a.host == b.host && a.allocator == b.allocator;
+  }
+};
+
+// An allocator whose events are in memory, as long as this is.
 struct SelectedAllocator {
-  const HostAnalysis* host = nullptr;
+  SharedHost host;
   const AllocatorReplay* replay = nullptr;
+  AllocatorRef ref;
+};
+
+SelectedAllocator LoadAllocator(const Run& run, const AllocatorRef& ref);
+
+// Allocators of a run. Walking through them has one host at a time in memory,
+// unless the loop keeps more; their names and numbers need none.
+class Selection {
+ public:
+  Selection(const Run& run, std::vector<AllocatorRef> refs)
+      : run_(&run), refs_(std::move(refs)) {}
+
+  class Iterator {
+   public:
+    Iterator(const Run* run, std::vector<AllocatorRef>::const_iterator at)
+        : run_(run), at_(at) {}
+    SelectedAllocator operator*() const { return LoadAllocator(*run_, *at_); }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return at_ != other.at_; }
+
+   private:
+    const Run* run_;
+    std::vector<AllocatorRef>::const_iterator at_;
+  };
+
+  Iterator begin() const { return {run_, refs_.begin()}; }
+  Iterator end() const { return {run_, refs_.end()}; }
+  const Run& run() const { return *run_; }
+  const std::vector<AllocatorRef>& refs() const { return refs_; }
+  const HostSummary& HostOf(const AllocatorRef& ref) const {
+    return run_->hosts()[ref.host];
+  }
+  const AllocatorSummary& SummaryOf(const AllocatorRef& ref) const {
+    return HostOf(ref).allocators[ref.allocator];
+  }
+  // All of them in memory at once, for answers that must compare them.
+  std::vector<SelectedAllocator> LoadAll() const;
+
+ private:
+  const Run* run_;
+  std::vector<AllocatorRef> refs_;
 };
 
 // The hosts and allocators that the filter keeps, in the run's order. Fails
 // where the filter names one that the run does not have.
-absl::StatusOr<std::vector<SelectedAllocator>> SelectAllocators(
-    const Run& run, const Filter& filter);
+absl::StatusOr<Selection> SelectAllocators(const Run& run,
+                                           const Filter& filter);
 
 // Whether the filter's range of time and steps restricts when an allocation was
 // made, or is a range to look at.
@@ -69,14 +125,15 @@ struct NsRange {
   int64_t from_ns = 0;
   int64_t to_ns = 0;
 };
-NsRange SelectedRange(const std::vector<SelectedAllocator>& selected,
-                      const Filter& filter);
+NsRange SelectedRange(const Selection& selected, const Filter& filter);
 
 // One OOM of the run.
 struct OomRef {
-  SelectedAllocator allocator;
-  const FailedRequest* failure = nullptr;
+  AllocatorRef allocator;
+  // Of the failure, in its allocator.
+  Row row = kNoRow;
   int64_t time_ns = 0;
+  int64_t step = kUnknownStep;
 };
 
 // All OOMs of the run by time; their index here is their number everywhere.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "converter/datasets/messages.h"
 
@@ -13,22 +12,18 @@ namespace {
 constexpr uint32_t kDefaultLimit = 100;
 constexpr uint32_t kMaxLimit = 10'000;
 
-struct StepItem {
-  const SelectedAllocator* allocator;
-  const TrainingStep* step;
-};
-
-void FillStepUse(const StepItem& item, StepUse* use) {
-  const AllocatorReplay& replay = *item.allocator->replay;
+void FillStepUse(const SelectedAllocator& allocator, const TrainingStep& step,
+                 StepUse* use) {
+  const AllocatorReplay& replay = *allocator.replay;
   const AllocatorTrace& trace = replay.trace();
-  const HostTrace& host = item.allocator->host->trace();
+  const HostTrace& host = allocator.host->trace();
   use->set_host(host.host);
   use->set_allocator(trace.name);
-  use->mutable_step()->set_step(item.step->number);
-  use->mutable_step()->set_begin_ns(host.ToNs(item.step->begin_ps));
-  use->mutable_step()->set_end_ns(host.ToNs(item.step->end_ps));
-  const Position begin = trace.PositionAt(item.step->begin_ps);
-  const Position end = trace.PositionAt(item.step->end_ps);
+  use->mutable_step()->set_step(step.number);
+  use->mutable_step()->set_begin_ns(host.ToNs(step.begin_ps));
+  use->mutable_step()->set_end_ns(host.ToNs(step.end_ps));
+  const Position begin = trace.PositionAt(step.begin_ps);
+  const Position end = trace.PositionAt(step.end_ps);
   const UsageExtremes extremes = replay.usage().Over(begin, end);
   const Usage at_peak = replay.usage().At(extremes.in_use_max_position);
   PeakMoment* peak = use->mutable_peak();
@@ -38,7 +33,7 @@ void FillStepUse(const StepItem& item, StepUse* use) {
   peak->set_in_use_bytes(at_peak.in_use_bytes);
   peak->set_requested_bytes(at_peak.requested_bytes);
   peak->set_reserved_bytes(at_peak.reserved_bytes);
-  peak->set_step(item.step->number);
+  peak->set_step(step.number);
   peak->set_live_count(at_peak.live_count);
   use->set_begin_in_use_bytes(replay.usage().At(begin).in_use_bytes);
   use->set_end_in_use_bytes(replay.usage().At(end).in_use_bytes);
@@ -71,23 +66,21 @@ absl::StatusOr<DatasetMessage> AnswerSteps(const DatasetInput& input) {
   const Query& query = input.query;
   const auto selected = SelectAllocators(input.run, query.filter());
   if (!selected.ok()) return selected.status();
-  std::vector<StepItem> items;
+  auto answer = std::make_unique<Steps>();
+  const uint64_t limit =
+      query.limit() == 0 ? kDefaultLimit : std::min(query.limit(), kMaxLimit);
+  uint64_t index = 0;
   for (const SelectedAllocator& allocator : *selected) {
     const HostTrace& host = allocator.host->trace();
     for (const TrainingStep& step : host.steps) {
-      if (InRange(host, step, query.filter())) {
-        items.push_back({&allocator, &step});
+      if (!InRange(host, step, query.filter())) continue;
+      if (index >= query.offset() && index < query.offset() + limit) {
+        FillStepUse(allocator, step, answer->add_steps());
       }
+      ++index;
     }
   }
-  auto answer = std::make_unique<Steps>();
-  answer->set_total_count(items.size());
-  const size_t limit =
-      query.limit() == 0 ? kDefaultLimit : std::min(query.limit(), kMaxLimit);
-  const size_t end = std::min(items.size(), size_t{query.offset()} + limit);
-  for (size_t i = query.offset(); i < end; ++i) {
-    FillStepUse(items[i], answer->add_steps());
-  }
+  answer->set_total_count(index);
   AddQuality(input, *selected, answer->mutable_quality());
   return DatasetMessage(std::move(answer));
 }

@@ -16,7 +16,7 @@ Ask Tensor(const std::string& op, uint64_t bytes = kTensorBytes) {
 }
 
 std::vector<FoundLeak> LeaksAtEnd(const Run& run) {
-  const AllocatorReplay& replay = *run.hosts()[0]->allocators()[0];
+  const AllocatorReplay& replay = *run.Load(0)->allocators()[0];
   const StepIndex steps(replay, replay.end_position());
   return FindLeaks(replay, steps, replay.end_position());
 }
@@ -82,7 +82,7 @@ TEST(LeakFinderTest, WithoutStepsCallsOfGraphFunctionsAreSteps) {
     trace.Alloc(0x1000000 + 0x20000 * call, Tensor("model/dense/Relu"));
   }
   const auto run = trace.Open();
-  const AllocatorReplay& replay = *run->hosts()[0]->allocators()[0];
+  const AllocatorReplay& replay = *run->Load(0)->allocators()[0];
   const StepIndex steps(replay, replay.end_position());
   EXPECT_TRUE(steps.from_calls());
   EXPECT_EQ(steps.spans().size(), 9u);  // The last may not have ended.

@@ -38,7 +38,7 @@ class RolesTest : public ::testing::Test {
   }
 
   Role RoleOf(Row row) const {
-    const HostAnalysis& host = *run_->hosts()[0];
+    const HostAnalysis& host = *run_->Load(0);
     return host.Roles(*host.allocators()[0]).RoleOf(row);
   }
 

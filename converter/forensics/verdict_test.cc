@@ -47,7 +47,7 @@ struct Judged {
 Judged Judge(TraceBuilder& trace) {
   Judged judged;
   judged.run = trace.Open();
-  const HostAnalysis& host = *judged.run->hosts()[0];
+  const HostAnalysis& host = *judged.run->Load(0);
   const AllocatorReplay& replay = *host.allocators()[0];
   judged.oom = std::make_unique<OomCase>(replay, host.Roles(replay),
                                          replay.failure_positions().front());

@@ -24,7 +24,7 @@ using ::testing::IsEmpty;
 Ask Bytes(uint64_t bytes) { return {"op", "", 1, bytes, 0}; }
 
 const AllocatorReplay& OnlyAllocator(const Run& run) {
-  return *run.hosts().front()->allocators().front();
+  return *run.Load(0)->allocators().front();
 }
 
 std::vector<uint64_t> LiveAddresses(const AllocatorReplay& replay,

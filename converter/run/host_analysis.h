@@ -30,6 +30,8 @@ class HostAnalysis {
   const RoleClassifier& Roles(const AllocatorReplay& replay) const;
   // Derived from allocators() and kept for the next question.
   AnswerCache& cache() const { return cache_; }
+  // The stories of its OOMs: dear to tell, small to keep.
+  AnswerCache& oom_cache() const { return oom_cache_; }
   uint64_t ResidentBytes() const;
 
  private:
@@ -42,6 +44,8 @@ class HostAnalysis {
   // So many views of one tab are in use at a time.
   static constexpr size_t kMaxCached = 12;
   mutable AnswerCache cache_{kMaxCached};
+  static constexpr size_t kMaxCachedOoms = 256;
+  mutable AnswerCache oom_cache_{kMaxCachedOoms};
 };
 
 }  // namespace oom_forensics

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -52,9 +53,9 @@ TEST_F(ManyHosts, AreInTheOrderOfTheirFiles) {
   ASSERT_TRUE(run.ok()) << run.status();
   ASSERT_EQ((*run)->hosts().size(), static_cast<size_t>(kHosts));
   for (int i = 0; i < kHosts; ++i) {
-    const HostAnalysis& host = *(*run)->hosts()[static_cast<size_t>(i)];
-    EXPECT_EQ(host.trace().host, absl::StrFormat("host%03d", i));
-    EXPECT_EQ(host.allocators().at(0)->alloc_count(),
+    const HostSummary& host = (*run)->hosts()[static_cast<size_t>(i)];
+    EXPECT_EQ(host.host, absl::StrFormat("host%03d", i));
+    EXPECT_EQ(host.allocators.at(0).info.alloc_count(),
               static_cast<uint64_t>(i) + 1);
   }
 }
@@ -81,28 +82,76 @@ TEST_F(ManyHosts, FailWithTheFirstFileThatCannotBeRead) {
       << run.status();
 }
 
-TEST_F(ManyHosts, ShareOneLimit) {
+uint64_t ResidentBytes(const Run& run) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < run.hosts().size(); ++i) {
+    bytes += run.Load(i)->ResidentBytes();
+  }
+  return bytes;
+}
+
+TEST_F(ManyHosts, StayInMemoryWhereTheLimitIsEnoughForAll) {
+  const auto run = Run::Open(files_, RunOptions());
+  ASSERT_TRUE(run.ok());
+  const SharedHost first = (*run)->Load(0);
+  ResidentBytes(**run);
+  EXPECT_EQ((*run)->Load(0), first) << "not read again";
+}
+
+TEST_F(ManyHosts, AreDroppedAndReadAgainWhereItIsNot) {
+  const auto all = Run::Open(files_, RunOptions());
+  ASSERT_TRUE(all.ok());
   RunOptions options;
   options.threads = 4;
-  const auto all = Run::Open(files_, options);
-  ASSERT_TRUE(all.ok());
-  uint64_t needed_bytes = 0;
-  for (const auto& host : (*all)->hosts()) {
-    needed_bytes += host->ResidentBytes();
+  // Far more than one host needs, and less than all of them.
+  options.read.max_resident_bytes = ResidentBytes(**all) / 4;
+  const auto run = Run::Open(files_, options);
+  ASSERT_TRUE(run.ok()) << run.status();
+  const std::weak_ptr<const HostAnalysis> first = (*run)->Load(0);
+  for (size_t i = 0; i < (*run)->hosts().size(); ++i) {
+    const SharedHost host = (*run)->Load(i);
+    EXPECT_EQ(host->allocators().at(0)->alloc_count(), i + 1);
   }
-  // Far more than each host needs, and less than all of them.
-  options.read.max_resident_bytes = needed_bytes / 2;
-  const auto half = Run::Open(files_, options);
-  ASSERT_FALSE(half.ok());
-  EXPECT_NE(half.status().message().find("60 hosts need more than the limit"),
-            absl::string_view::npos)
-      << half.status();
-  options.read.max_resident_bytes = needed_bytes * 10;
-  EXPECT_TRUE(Run::Open(files_, options).ok());
+  EXPECT_TRUE(first.expired()) << "the one that was not used for longest";
+  EXPECT_TRUE((*run)->TakeLoadFailure().ok());
+}
+
+TEST_F(ManyHosts, ThatAreInUseTogetherMustFitTogether) {
+  const auto all = Run::Open(files_, RunOptions());
+  ASSERT_TRUE(all.ok());
+  RunOptions options;
+  options.read.max_resident_bytes = ResidentBytes(**all) / 4;
+  const auto run = Run::Open(files_, options);
+  ASSERT_TRUE(run.ok());
+  std::vector<SharedHost> in_use;
+  for (size_t i = 0; i < (*run)->hosts().size(); ++i) {
+    in_use.push_back((*run)->Load(i));
+  }
+  EXPECT_NE((*run)->TakeLoadFailure().message().find("choose one with --host"),
+            absl::string_view::npos);
+  in_use.clear();
+  EXPECT_EQ((*run)->Load(0)->allocators().at(0)->alloc_count(), 1u);
+  EXPECT_TRUE((*run)->TakeLoadFailure().ok()) << "and none is lost for good";
+}
+
+TEST_F(ManyHosts, OneThatIsGoneIsSaidToBe) {
+  const auto all = Run::Open(files_, RunOptions());
+  ASSERT_TRUE(all.ok());
+  RunOptions options;
+  options.read.max_resident_bytes = ResidentBytes(**all) / 4;
+  const auto run = Run::Open(files_, options);
+  ASSERT_TRUE(run.ok()) << run.status();
+  // So the first one is not in memory any more.
+  ResidentBytes(**run);
+  std::filesystem::remove(files_.paths[0]);
+  const SharedHost host = (*run)->Load(0);
+  EXPECT_EQ(host->allocators().at(0)->trace().row_count(), 0u);
+  EXPECT_NE((*run)->TakeLoadFailure().message().find("host000"),
+            absl::string_view::npos);
 }
 
 TEST(MemoryBudget, LetsAHostWaitUntilThereIsRoom) {
-  MemoryBudget budget(1000);
+  MemoryBudget budget(1000, [](uint64_t) { return uint64_t{0}; });
   EXPECT_EQ(budget.Reserve(600), 1000u);
   std::thread other([&budget] {
     EXPECT_EQ(budget.Reserve(600), 900u);
@@ -110,22 +159,33 @@ TEST(MemoryBudget, LetsAHostWaitUntilThereIsRoom) {
   });
   budget.Settle(600, 100);
   other.join();
-  EXPECT_TRUE(budget.IsKept());
+}
+
+TEST(MemoryBudget, MakesRoomAtTheCostOfWhatIsHeld) {
+  uint64_t asked_bytes = 0;
+  MemoryBudget budget(1000, [&asked_bytes](uint64_t bytes) {
+    asked_bytes = bytes;
+    return uint64_t{800};
+  });
+  budget.Settle((budget.Reserve(800), 800), 800);
+  EXPECT_EQ(asked_bytes, 0u);
+  EXPECT_EQ(budget.Reserve(500), 1000u);
+  EXPECT_EQ(asked_bytes, 300u);
 }
 
 TEST(MemoryBudget, LetsAHostThatIsAloneTakeTheRest) {
-  MemoryBudget budget(1000);
+  MemoryBudget budget(1000, [](uint64_t) { return uint64_t{0}; });
   EXPECT_EQ(budget.Reserve(5000), 1000u);
-  budget.Settle(5000, 1001);
-  EXPECT_FALSE(budget.IsKept());
+  budget.Settle(5000, 900);
+  EXPECT_EQ(budget.Reserve(5000), 100u);
+  budget.Settle(5000, 0);
 }
 
 TEST(MemoryBudget, WithoutALimitNobodyWaits) {
-  MemoryBudget budget(0);
+  MemoryBudget budget(0, nullptr);
   EXPECT_EQ(budget.Reserve(1u << 30), 0u);
   EXPECT_EQ(budget.Reserve(1u << 30), 0u);
   budget.Settle(1u << 30, 1u << 30);
-  EXPECT_TRUE(budget.IsKept());
 }
 
 }  // namespace

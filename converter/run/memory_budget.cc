@@ -9,10 +9,17 @@ uint64_t MemoryBudget::RoomBytes() const {
   return taken_bytes < limit_bytes_ ? limit_bytes_ - taken_bytes : 0;
 }
 
+void MemoryBudget::MakeRoom(uint64_t bytes) {
+  const uint64_t needed_bytes = held_bytes_ + reserved_bytes_ + bytes;
+  if (needed_bytes <= limit_bytes_) return;
+  held_bytes_ -= std::min(held_bytes_, let_go_(needed_bytes - limit_bytes_));
+}
+
 uint64_t MemoryBudget::Reserve(uint64_t estimate_bytes) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (limit_bytes_ == 0) return 0;
   settled_.wait(lock, [this, estimate_bytes] {
+    MakeRoom(estimate_bytes);
     return in_flight_ == 0 || RoomBytes() >= estimate_bytes;
   });
   ++in_flight_;
@@ -24,16 +31,12 @@ uint64_t MemoryBudget::Reserve(uint64_t estimate_bytes) {
 
 void MemoryBudget::Settle(uint64_t estimate_bytes, uint64_t held_bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  held_bytes_ += held_bytes;
   if (limit_bytes_ == 0) return;
+  held_bytes_ += held_bytes;
   reserved_bytes_ -= estimate_bytes;
   --in_flight_;
+  MakeRoom(0);
   settled_.notify_all();
-}
-
-bool MemoryBudget::IsKept() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return limit_bytes_ == 0 || held_bytes_ <= limit_bytes_;
 }
 
 }  // namespace oom_forensics

@@ -5,14 +5,41 @@
 #include "converter/run/host_loader.h"
 
 namespace oom_forensics {
+namespace {
+
+std::unique_ptr<const HostTrace> WithoutEvents(const HostSummary& summary) {
+  auto trace = std::make_unique<HostTrace>();
+  trace->host = summary.host;
+  for (const AllocatorSummary& allocator : summary.allocators) {
+    trace->allocators.emplace_back().name = allocator.name;
+  }
+  return trace;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Run>> Run::Open(const TraceFiles& files,
                                                const RunOptions& options) {
-  auto hosts = LoadHosts(files.paths, options);
+  auto store = std::make_unique<HostStore>(files.paths, options.read);
+  auto hosts = SummarizeHosts(store.get(), options.threads, options.progress);
   if (!hosts.ok()) return hosts.status();
-  auto run = std::make_unique<Run>(*std::move(hosts));
+  auto run = std::unique_ptr<Run>(new Run);
   run->name_ = files.run_name;
+  run->store_ = std::move(store);
+  run->hosts_ = *std::move(hosts);
   return run;
+}
+
+Run::Run(std::vector<std::unique_ptr<HostAnalysis>> hosts) {
+  for (const auto& host : hosts) hosts_.push_back(Summarize(*host));
+  store_ = std::make_unique<HostStore>(std::move(hosts));
+}
+
+SharedHost Run::Load(size_t host) const {
+  auto loaded = store_->Get(host, nullptr);
+  if (loaded.ok()) return *std::move(loaded);
+  load_failure_.Update(loaded.status());
+  return std::make_shared<const HostAnalysis>(WithoutEvents(hosts_[host]));
 }
 
 }  // namespace oom_forensics

@@ -1,4 +1,6 @@
-// A run: the traces of its hosts, opened for questions.
+// A run: the traces of its hosts, opened for questions. However many hosts
+// there are and however large they are together, only as many of them are in
+// memory at a time as the limit allows; of all others a summary is.
 #ifndef OOM_FORENSICS_CONVERTER_RUN_RUN_H_
 #define OOM_FORENSICS_CONVERTER_RUN_RUN_H_
 
@@ -6,13 +8,15 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "converter/input/trace_files.h"
 #include "converter/reader/trace_reader.h"
-#include "converter/run/host_analysis.h"
+#include "converter/run/host_store.h"
+#include "converter/run/host_summary.h"
 
 namespace oom_forensics {
 
@@ -34,17 +38,29 @@ class Run {
                                                    const RunOptions& options);
 
   // Of traces that are in memory already, for tests.
-  explicit Run(std::vector<std::unique_ptr<HostAnalysis>> hosts)
-      : hosts_(std::move(hosts)) {}
+  explicit Run(std::vector<std::unique_ptr<HostAnalysis>> hosts);
 
   const std::string& name() const { return name_; }
-  const std::vector<std::unique_ptr<HostAnalysis>>& hosts() const {
-    return hosts_;
+  const std::vector<HostSummary>& hosts() const { return hosts_; }
+
+  // The host of that number, in memory as long as the pointer is kept. Where it
+  // was dropped for the limit and cannot be read again, it has the allocators
+  // that it had, without events, and TakeLoadFailure() says why. By one thread.
+  SharedHost Load(size_t host) const;
+
+  // Why a host that was asked for since the last call could not be read again:
+  // what was made of it is no answer. OK: all could.
+  absl::Status TakeLoadFailure() const {
+    return std::exchange(load_failure_, absl::OkStatus());
   }
 
  private:
+  Run() = default;
+
   std::string name_;
-  std::vector<std::unique_ptr<HostAnalysis>> hosts_;
+  std::unique_ptr<HostStore> store_;
+  std::vector<HostSummary> hosts_;
+  mutable absl::Status load_failure_;
 };
 
 }  // namespace oom_forensics

@@ -44,13 +44,14 @@ class Answers {
   std::string json_;
 };
 
-std::vector<int32_t> OomsOf(const std::vector<OomRef>& ooms,
-                            const std::string& host,
+std::vector<int32_t> OomsOf(const Run& run, const std::string& host,
                             const std::string& allocator) {
   std::vector<int32_t> numbers;
+  const std::vector<OomRef> ooms = ListOoms(run);
   for (size_t i = 0; i < ooms.size(); ++i) {
-    if (ooms[i].allocator.host->trace().host == host &&
-        ooms[i].allocator.replay->trace().name == allocator) {
+    const HostSummary& failed = run.hosts()[ooms[i].allocator.host];
+    if (failed.host == host &&
+        failed.allocators[ooms[i].allocator.allocator].name == allocator) {
       numbers.push_back(static_cast<int32_t>(i));
     }
   }
@@ -84,7 +85,6 @@ absl::StatusOr<OfflinePage> MakeOfflinePage(const Run& run,
   Answers answers(run);
   const auto info = answers.Add(question);
   if (!info.ok()) return info.status();
-  const std::vector<OomRef> ooms = ListOoms(run);
   OfflinePage page;
   for (const HostInfo& host : static_cast<const Info&>(**info).hosts()) {
     for (const AllocatorInfo& allocator : host.allocators()) {
@@ -93,7 +93,7 @@ absl::StatusOr<OfflinePage> MakeOfflinePage(const Run& run,
       ++page.stored_allocators;
       for (const PageQuestion& about :
            QuestionsAbout(host.host(), allocator,
-                          OomsOf(ooms, host.host(), allocator.allocator()))) {
+                          OomsOf(run, host.host(), allocator.allocator()))) {
         const auto answer = answers.Add(about);
         if (!answer.ok() && !absl::IsUnimplemented(answer.status())) {
           return answer.status();

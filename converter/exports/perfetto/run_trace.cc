@@ -47,7 +47,7 @@ void AddSteps(const HostTrace& host, const NsRange& range, TrackId parent,
 
 // What was lost, sampled or missing, in the description of the track that it
 // touches.
-std::string QualityText(const std::vector<SelectedAllocator>& selected) {
+std::string QualityText(const Selection& selected) {
   google::protobuf::RepeatedPtrField<Quality> quality;
   AddQuality(selected, &quality);
   std::string text;
@@ -80,7 +80,7 @@ absl::StatusOr<std::string> ExportPerfettoTrace(const Run& run,
   if (!ooms.ok()) return ooms.status();
   const NsRange range = SelectedRange(*selected, query.filter());
   TrackEventWriter writer(range.from_ns);
-  const HostAnalysis* host = nullptr;
+  SharedHost host;
   TrackId host_track = kNoTrack;
   for (const SelectedAllocator& allocator : *selected) {
     if (allocator.host != host) {
@@ -88,8 +88,9 @@ absl::StatusOr<std::string> ExportPerfettoTrace(const Run& run,
       host_track = writer.AddTrack(kNoTrack, host->trace().host, "");
       AddSteps(host->trace(), range, host_track, &writer);
     }
-    const TrackId track = writer.AddTrack(
-        host_track, allocator.replay->trace().name, QualityText({allocator}));
+    const TrackId track =
+        writer.AddTrack(host_track, allocator.replay->trace().name,
+                        QualityText(Selection(run, {allocator.ref})));
     AddFailureInstants(allocator, *ooms, range, track, &writer);
     AddUsageCounters(allocator, PositionsIn(allocator, range),
                      limits.counter_stretches, track, &writer);

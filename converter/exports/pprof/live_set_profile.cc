@@ -79,8 +79,7 @@ void AddGroup(const SelectedAllocator& allocator, Role group_role,
   profile->Add(sample);
 }
 
-std::vector<std::string> Comments(
-    const Run& run, const std::vector<SelectedAllocator>& selected) {
+std::vector<std::string> Comments(const Run& run, const Selection& selected) {
   std::vector<std::string> comments;
   comments.push_back(absl::StrCat("OOM Forensics: live set of ", run.name()));
   google::protobuf::RepeatedPtrField<Quality> quality;
