@@ -52,6 +52,21 @@ TEST(FailOn, AProbeIsNoOom) {
   EXPECT_EQ(FirstMet(&trace, {"oom", "probe"}), "probe");
 }
 
+TEST(FailOn, LeakIsASiteThatGrowsStepByStep) {
+  auto cache = AQuietRun();
+  auto leak = AQuietRun();
+  for (uint64_t step = 1; step <= 16; ++step) {
+    cache.Step(static_cast<int64_t>(step));
+    leak.Step(static_cast<int64_t>(step));
+    // Both make a tensor in each step; one of them keeps it.
+    const uint64_t address = 0x110000 + step * 8192;
+    cache.Alloc(address, {"op", "[2048]", 1, 8192, 0}).Free(address);
+    leak.Alloc(address, {"op", "[2048]", 1, 8192, 0});
+  }
+  EXPECT_EQ(FirstMet(&cache.EndStep(), {"leak"}), "");
+  EXPECT_EQ(FirstMet(&leak.EndStep(), {"oom", "leak"}), "leak");
+}
+
 TEST(FailOn, NearLimitIsAPeakOfNinetyFivePercent) {
   auto below = AQuietRun();
   below.Alloc(0x110000, {"op", "", 1, kMib * 94 / 100 - 1024, 0});

@@ -19,6 +19,9 @@ namespace {
 
 constexpr uint32_t kDefaultRows = 256;
 constexpr uint32_t kMaxPictureRows = 1024;
+constexpr uint32_t kMaxCells = 1 << 20;
+// So far before it is needed memory is asked for.
+constexpr Row kRowsAhead = 32;
 // What a picture of any width can show, and a browser draw in a blink.
 constexpr size_t kMaxRectangles = 10'000;
 
@@ -171,6 +174,11 @@ void FillPicture(const SelectedAllocator& allocator, const RegionStack& stack,
   for (const Row alloc : replay.LiveAt(begin)) place(alloc);
   const Position end = trace.PositionAt(to_ps);
   for (Row row = begin; row < end; ++row) {
+    // When an allocation ended is all that lies far from it in memory.
+    if (row + kRowsAhead < end) {
+      const Row far = replay.PartnerOf(row + kRowsAhead);
+      if (far != kNoRow) __builtin_prefetch(&trace.time_ps[far]);
+    }
     if (trace.kind_of[row] == RowKind::kAlloc) place(row);
   }
 
@@ -215,13 +223,16 @@ absl::StatusOr<DatasetMessage> AnswerAddressHistory(const DatasetInput& input) {
     region->set_address(band.address);
     region->set_size_bytes(band.size_bytes);
   }
+  const uint32_t rows = query.rows() == 0
+                            ? kDefaultRows
+                            : std::min(query.rows(), kMaxPictureRows);
   const size_t columns =
-      MakeTimeColumns(allocator, range, ColumnCount(query)).size();
+      MakeTimeColumns(allocator, range,
+                      std::min(ColumnCount(query), kMaxCells / rows))
+          .size();
   if (columns > 0 && !stack.bands().empty()) {
     answer->set_columns(static_cast<uint32_t>(columns));
-    answer->set_rows(query.rows() == 0
-                         ? kDefaultRows
-                         : std::min(query.rows(), kMaxPictureRows));
+    answer->set_rows(rows);
     FillPicture(allocator, stack, range,
                 RowPredicate(allocator, query.filter(), BirthRule::kIgnored),
                 answer.get());

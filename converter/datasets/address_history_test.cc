@@ -162,6 +162,14 @@ TEST(AddressHistoryTest, TheAnswersSizeDependsOnThePictureAlone) {
          "taken half of the time";
 }
 
+TEST(AddressHistoryTest, APictureHasAMillionCellsAtMost) {
+  const auto run = TwoAllocations().Open();
+  Query query = Picture(5000, 8192, -1'000'000, 1'000'000);
+  const auto history = Get(*run, query);
+  EXPECT_EQ(history.rows(), 1024u);
+  EXPECT_EQ(history.columns(), 1024u);
+}
+
 TEST(AddressHistoryTest, TheAllocatorThatRanOutOfMemoryIsShown) {
   TraceBuilder large("large#0");
   large.BaselineRegion(kPool, 16 * kUnit)

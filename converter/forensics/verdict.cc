@@ -252,6 +252,7 @@ class Judge {
                   FormatBytes(static_cast<uint64_t>(leak.trend.slope_high))));
       break;
     }
+    AddModelEvidence();
     const FailedRequest* failed =
         oom_.replay().trace().FailureOf(oom_.failure());
     if (failed != nullptr && failed->waited_ns != 0) {
@@ -261,6 +262,18 @@ class Judge {
                               "before it gave up.",
                               static_cast<double>(failed->waited_ns) / 1e9));
     }
+  }
+
+  void AddModelEvidence() {
+    const Outcome& model = oom_.what_if().as_recorded();
+    if (model.requests == 0) return;
+    const uint64_t alike = model.requests - model.moved;
+    AddFact("placed_alike", Share(alike, model.requests), "share",
+            absl::StrCat("A model of TensorFlow's allocator, in which remedies "
+                         "are tried out, placed ",
+                         FormatCount(alike), " of the last ",
+                         FormatCount(model.requests),
+                         " allocations where TensorFlow did."));
   }
 
   uint64_t DeviceFreeBytes() const {

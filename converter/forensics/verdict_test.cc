@@ -146,6 +146,54 @@ TEST(VerdictTest, GrowthStepByStepIsLeakLikeAndALargerLimitNoCure) {
   EXPECT_EQ(judged.remedies.front().kind(), "release_leak");
 }
 
+TEST(VerdictTest, WhatIsAlwaysFreedMomentsLaterIsATransientPeak) {
+  TraceBuilder trace;
+  trace.Region(kBase, 8 * kMiB);
+  const Ask result = Tensor("model/MatMul", 4 * kMiB, "[1,1]");
+  const Ask scratch = Tensor("model/scratch", 6 * kMiB, "[6]");
+  for (int i = 0; i < 5; ++i) {
+    trace.Alloc(kBase, scratch).Free(kBase);
+    trace.Alloc(kBase, result).Free(kBase);
+  }
+  // This once the scratch space is still there.
+  trace.Alloc(kBase, scratch).Fail(result, Oom(8 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "TRANSIENT_PEAK");
+  EXPECT_EQ(judged.verdict.short_by_bytes(), 2 * kMiB);
+  EXPECT_DOUBLE_EQ(judged.ShareOf("TRANSIENT_PEAK"), 1);
+  EXPECT_NE(judged.verdict.sentence().find("served 5 times before"),
+            std::string::npos)
+      << judged.verdict.sentence();
+}
+
+TEST(VerdictTest, WhatWasNeverServedBeforeIsNoTransientPeak) {
+  TraceBuilder trace;
+  trace.Region(kBase, 8 * kMiB);
+  const Ask scratch = Tensor("model/scratch", 6 * kMiB, "[6]");
+  for (int i = 0; i < 5; ++i) trace.Alloc(kBase, scratch).Free(kBase);
+  trace.Alloc(kBase, scratch)
+      .Fail(Tensor("model/MatMul", 4 * kMiB), Oom(8 * kMiB));
+  EXPECT_EQ(Judge(trace).verdict.kind(), "CAPACITY");
+}
+
+TEST(VerdictTest, ALimitBelowWhatTheDeviceHasIsLimit) {
+  TraceBuilder trace;
+  trace.Region(kBase, 8 * kMiB);
+  trace.Alloc(kBase, Tensor("a", 6 * kMiB));
+  trace.Fail(Tensor("b", 4 * kMiB), Oom(8 * kMiB));
+  const Judged judged = Judge(trace);
+  DevicePressure device;
+  device.total_bytes = 64 * kMiB;
+  device.free_bytes = 32 * kMiB;
+  device.pools_bytes = device.pool_bytes = device.pool_limit_bytes = 8 * kMiB;
+  device.request_bytes = 4 * kMiB;
+  const Verdict verdict = JudgeOom(*judged.oom, device);
+  EXPECT_EQ(verdict.kind(), "LIMIT");
+  EXPECT_NE(verdict.sentence().find("which had 32.0 MiB more"),
+            std::string::npos)
+      << verdict.sentence();
+}
+
 TEST(RemediesTest, Float64IsHalvedWhereItHoldsTheMemory) {
   constexpr int64_t kFloat64 = 2;
   TraceBuilder trace;

@@ -253,10 +253,8 @@ WhatIf::WhatIf(const AllocatorReplay& replay, Row failure)
       failure_(failure),
       from_(std::max(replay.trace().baseline_rows,
                      failure > kMaxWhatIfRows ? failure - kMaxWhatIfRows : 0)),
-      settings_(SettingsOf(replay, failure)) {
-  const Outcome recorded = Try({});
-  faithful_ = !recorded.placed && !recorded.failed_before;
-}
+      settings_(SettingsOf(replay, failure)),
+      as_recorded_(Try({})) {}
 
 Outcome WhatIf::Try(const Scenario& scenario) const {
   return Trial(replay_, failure_, settings_, scenario).Run(from_);

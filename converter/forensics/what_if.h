@@ -68,9 +68,13 @@ class WhatIf {
 
   // The allocator's settings as the trace shows them.
   const BfcSettings& settings() const { return settings_; }
-  // Whether the model, run as recorded, fails as the allocator did. Where it
-  // does not, no outcome proves anything.
-  bool IsFaithful() const { return faithful_; }
+  // The model, run as recorded.
+  const Outcome& as_recorded() const { return as_recorded_; }
+  // Whether it then fails as the allocator did. Where it does not, no outcome
+  // proves anything.
+  bool IsFaithful() const {
+    return !as_recorded_.placed && !as_recorded_.failed_before;
+  }
   // First row that is replayed.
   Row from() const { return from_; }
 
@@ -81,7 +85,7 @@ class WhatIf {
   const Row failure_;
   Row from_ = 0;
   BfcSettings settings_;
-  bool faithful_ = false;
+  Outcome as_recorded_;
 };
 
 }  // namespace oom_forensics

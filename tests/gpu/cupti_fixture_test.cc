@@ -1,6 +1,6 @@
 // What the collector writes of a CUDA device, asked for on the command line: a
 // constructed trace (make_cupti_fixture.cc has its story) goes through
-// `oom-forensics convert --dataset=driver_memory`.
+// `oom-forensics convert --dataset=driver_memory`, `oom_window` and `report`.
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
@@ -136,6 +136,27 @@ TEST_F(CuptiFixtureTest, JudgesTheOomAsExternal) {
   EXPECT_TRUE(oom.external());
   EXPECT_NE(oom.sentence().find("no room for 1024.0 MiB"), std::string::npos)
       << oom.sentence();
+}
+
+TEST_F(CuptiFixtureTest, TheStoryOfTheOomGivesTheDevicesNumbers) {
+  const std::string converter = std::getenv("CONVERTER");
+  OomWindow window;
+  const std::string json =
+      OutputOf(converter + " convert " + trace_ + " --dataset=oom_window");
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(json, &window).ok());
+  ASSERT_EQ(window.ooms_size(), 1);
+  const Verdict& verdict = window.ooms(0).verdict();
+  EXPECT_EQ(verdict.kind(), "EXTERNAL");
+  const std::string numbers[] = {"The device has 24576.0 MiB",
+                                 "480.0 MiB were free",
+                                 "TensorFlow's pools held 6144.0 MiB"};
+  const std::string report = OutputOf(converter + " report " + trace_);
+  EXPECT_NE(report.find("EXTERNAL"), std::string::npos) << report;
+  for (const std::string& number : numbers) {
+    EXPECT_NE(verdict.sentence().find(number), std::string::npos)
+        << verdict.sentence();
+    EXPECT_NE(report.find(number), std::string::npos) << report;
+  }
 }
 
 // Columns are of time: what a column says of the pool and of the driver's
