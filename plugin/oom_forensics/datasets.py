@@ -1068,6 +1068,7 @@ class AddressHistory(Message):
     """Rows x columns of equal size, row by row from the lowest address: the share
     of the cell in use by allocations without a rectangle, 0..255; at least 1
     where there is one. Rows go through the regions, without the space between.
+    At most 1024 rows and 2^20 cells, whatever was asked.
     """
     rows: int = 0
     columns: int = 0
