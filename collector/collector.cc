@@ -15,6 +15,7 @@
 #include "collector/recording/clock.h"
 #include "collector/recording/thread_state.h"
 #include "collector/snapshot_signal.h"
+#include "collector/tensorflow/cpu_allocator.h"
 #include "collector/tensorflow/region_hooks.h"
 #include "collector/trace/trace_writer.h"
 #include "collector/version.h"
@@ -102,11 +103,14 @@ void Collector::Hook() {
                      Get()->recorder_.AfterForkInChild();
                      Get()->flight_recorder_.AfterForkInChild();
                    });
+    // First: it looks into the tables that are changed next.
+    const std::string cpu_allocator = InstallCpuAllocatorHooks(*library);
     hooks_ = InstallBfcHooks(*library, &recorder_, [this](uint64_t sequence) {
       flight_recorder_.OnOutOfMemory(sequence);
     });
     if (hooks_.allocators_hooked) {
       hooks_.hooks += '\n' + InstallRegionHooks(*library, &recorder_);
+      hooks_.hooks += '\n' + cpu_allocator;
       device_memory_.Install();
       SetDeviceProbe(&Collector::ProbeDevices);
     }
@@ -204,6 +208,15 @@ std::vector<AllocatorState> Collector::AllocatorStates() const {
   std::vector<AllocatorState> states = StatesOfAllocators();
   for (AllocatorState& state : states) {
     state.info.complete &= saw_everything_;
+  }
+  if (const auto statistics = StatisticsOfCpuAllocator()) {
+    AllocatorState state;
+    state.info.name = "cpu";
+    state.info.kind = "cpu";
+    state.info.device_name = "/device:CPU:0";
+    state.has_events = false;
+    state.statistics = statistics;
+    states.push_back(std::move(state));
   }
   return states;
 }

@@ -82,7 +82,7 @@ std::string FlightRecorder::Write(const std::string& origin, uint64_t sequence,
 
   std::vector<AllocatorFacts> allocators;
   for (const AllocatorState& state : story.allocators) {
-    allocators.push_back({state.info, ""});
+    if (state.has_events) allocators.push_back({state.info, ""});
   }
   const std::string host = HostName();
   std::optional<RunFolder> folder;

@@ -105,7 +105,7 @@ OutOfMemory TellOutOfMemory(const Recording& recording,
 
 const AllocatorState* MemoryStory::Find(AllocatorId id) const {
   for (const AllocatorState& state : allocators) {
-    if (state.info.id == id) return &state;
+    if (state.has_events && state.info.id == id) return &state;
   }
   return nullptr;
 }
@@ -122,7 +122,7 @@ MemoryStory TellStory(const Recording& recording,
     story.time_ns = story.oom->event.time_ns;
     // What the allocator said right after the failure; it may have gone on.
     for (AllocatorState& state : story.allocators) {
-      if (state.info.id != story.oom->event.allocator) continue;
+      if (&state != story.Find(story.oom->event.allocator)) continue;
       state.statistics = story.oom->failure.statistics;
       state.map = SummarizeMemoryDump(story.oom->failure.memory_dump);
     }

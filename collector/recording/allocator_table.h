@@ -23,6 +23,8 @@ struct AllocatorInfo {
   int instance = 0;
   // One of event_schema.h's kAllocatorKind.
   std::string kind;
+  // "/device:GPU:0"; empty: not known.
+  std::string device_name;
   // Nothing was allocated from it before the collector saw it: its live set is
   // complete.
   bool complete = false;

@@ -10,6 +10,9 @@ void WriteAllocatorState(const AllocatorState& state, JsonWriter* json) {
   json->BeginObject();
   json->Field("name", FullName(state.info));
   json->Field("kind", state.info.kind);
+  if (!state.info.device_name.empty()) {
+    json->Field("device", state.info.device_name);
+  }
   if (state.statistics.has_value()) {
     const AllocatorStatistics& statistics = *state.statistics;
     json->Field("allocations", statistics.num_allocs);

@@ -13,6 +13,8 @@ namespace oom_forensics::collector {
 
 struct AllocatorState {
   AllocatorInfo info;
+  // False: only its sizes are known; nothing refers to it by its id.
+  bool has_events = true;
   // None if the allocator does not say, or may not be asked.
   std::optional<AllocatorStatistics> statistics;
   std::optional<MemoryDumpSummary> map;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collector/recording/thread_state.h"
+#include "collector/tensorflow/allocator_identity.h"
 #include "collector/tensorflow/device_probe.h"
 #include "collector/tensorflow/memory_dump.h"
 #include "collector/tensorflow/vtable_patch.h"
@@ -90,7 +91,9 @@ const AllocatorInfo* AddAllocator(const Hooks& hooks, void* self) noexcept {
   try {
     AllocatorInfo info;
     info.name = hooks.inspector->Name(self);
-    info.kind = "bfc";
+    AllocatorIdentity identity = IdentifyBfcAllocator(info.name);
+    info.kind = std::move(identity.kind);
+    info.device_name = std::move(identity.device_name);
     const auto statistics = hooks.inspector->Statistics(self);
     info.complete = statistics.has_value() && statistics->num_allocs == 0 &&
                     statistics->bytes_in_use == 0;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "collector/recording/allocator_statistics.h"
+#include "collector/tensorflow/statistics_reader.h"
 #include "collector/tensorflow/tensorflow_library.h"
 
 namespace oom_forensics::collector {
@@ -38,9 +39,9 @@ class BfcInspector {
 
   size_t (*allocated_size_)(const void* self, const void* address);
   std::string (*name_)(void* self);
-  // These return objects of TensorFlow by value: by the System V ABI the caller
+  GetStats get_stats_;
+  // Returns an object of TensorFlow by value: by the System V ABI the caller
   // passes the address of the result as a hidden first argument.
-  void* (*get_stats_)(void* result, void* self);
   void* (*record_memory_map_)(void* result, void* self);
   std::string (*serialize_as_string_)(const void* self);
   void (*destroy_memory_dump_)(void* self);

@@ -4,9 +4,46 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <cstdint>
+#include <cstring>
 #include <typeinfo>
 
 namespace oom_forensics::collector {
+namespace {
+
+// The words of a library that are constant once it is loaded.
+struct Words {
+  void** begin = nullptr;
+  void** end = nullptr;
+};
+
+// Those of the library that is loaded at `address`: virtual tables and type
+// information lie there.
+Words RelocatedConstants(uintptr_t address) {
+  struct Search {
+    uintptr_t address;
+    Words found;
+  } search = {address, {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        auto* search = static_cast<Search*>(data);
+        if (info->dlpi_addr != search->address) return 0;
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const ElfW(Phdr)& header = info->dlpi_phdr[i];
+          if (header.p_type != PT_GNU_RELRO) continue;
+          const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+          const uintptr_t end = begin + header.p_filesz;
+          search->found = {
+              reinterpret_cast<void**>((begin + 7) & ~uintptr_t{7}),
+              reinterpret_cast<void**>(end & ~uintptr_t{7})};
+        }
+        return 1;
+      },
+      &search);
+  return search.found;
+}
+
+}  // namespace
 
 std::optional<TensorFlowLibrary> TensorFlowLibrary::Find(const char* name) {
   // RTLD_DEFAULT does not see it: Python loads TensorFlow with RTLD_LOCAL.
@@ -46,6 +83,36 @@ VTable TensorFlowLibrary::FindVTable(const std::string& mangled_class) const {
   const size_t words = symbol->st_size / sizeof(void*);
   if (words < 3 || table[0] != nullptr || table[1] != type_info) return {};
   return VTable{table + 2, words - 2};
+}
+
+VTable TensorFlowLibrary::FindHiddenVTable(
+    const std::string& mangled_class, const std::string& mangled_base) const {
+  const VTable base = FindVTable(mangled_base);
+  const void* base_info = Symbol(("_ZTI" + mangled_base).c_str());
+  if (base.slots == nullptr) return {};
+  // What the type information of every class with a single base begins with.
+  struct Base {
+    virtual ~Base() = default;
+  };
+  struct Derived : Base {};
+  const void* const kind = *reinterpret_cast<void* const*>(&typeid(Derived));
+  const Words words =
+      RelocatedConstants(static_cast<const link_map*>(link_map_)->l_addr);
+  const size_t table_words = base.slot_count + 2;
+  void** type_info = nullptr;
+  for (void** word = words.begin; word + 3 <= words.end; ++word) {
+    if (word[0] != kind || word[2] != base_info) continue;
+    // GCC marks names of unnamed namespaces: they are unique by address only.
+    const char* name = static_cast<const char*>(word[1]);
+    if (mangled_class == (*name == '*' ? name + 1 : name)) type_info = word;
+  }
+  if (type_info == nullptr) return {};
+  for (void** word = words.begin; word + table_words <= words.end; ++word) {
+    if (word[0] == nullptr && word[1] == type_info) {
+      return VTable{word + 2, base.slot_count};
+    }
+  }
+  return {};
 }
 
 bool TensorFlowLibrary::DerivesSinglyFrom(

@@ -49,6 +49,12 @@ class TensorFlowLibrary {
   bool DerivesSinglyFrom(const VTable& vtable,
                          const std::string& mangled_base) const;
 
+  // As FindVTable(), of a class that is not exported (of an unnamed namespace):
+  // searched for in the library's constant data by its type information, whose
+  // only base must be the exported class `base`. Has the slots of the base.
+  VTable FindHiddenVTable(const std::string& mangled_class,
+                          const std::string& mangled_base) const;
+
   // "2.21.0"; empty if TensorFlow does not say.
   std::string Version() const;
 

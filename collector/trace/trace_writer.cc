@@ -83,6 +83,10 @@ class AllocatorPlaneWriter {
     constexpr uint32_t kField = xplane::kStats;
     plane_.AddString(plane, kField, schema::kAllocatorName, facts_.info.name);
     plane_.AddString(plane, kField, schema::kAllocatorKind, facts_.info.kind);
+    if (!facts_.info.device_name.empty()) {
+      plane_.AddString(plane, kField, schema::kDeviceName,
+                       facts_.info.device_name);
+    }
     plane_.AddUint(plane, kField, schema::kBaselineComplete,
                    facts_.info.complete ? 1 : 0);
     plane_.AddUint(plane, kField, schema::kTotalAllocs, totals.allocs);

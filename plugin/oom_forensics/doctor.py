@@ -189,7 +189,7 @@ def environment_findings(environment: Mapping[str, str], facts: Mapping[str, Any
     elif not gpus and environment.get("TF_CPU_ALLOCATOR_USE_BFC") != "1":
         sentence = (
             "on the CPU TensorFlow takes memory from malloc, which has no pool, no"
-            " limit and no out-of-memory error to record; set"
+            " limit and no out-of-memory error to record, only sizes; set"
             " TF_CPU_ALLOCATOR_USE_BFC=1 and TF_CPU_BFC_MEM_LIMIT_IN_MB=<MiB> to try"
             " a limited pool without a GPU."
         )

@@ -41,6 +41,8 @@ def test_fit_under_the_tensorboard_callback_leaves_the_story_in_its_logdir(
     assert request["requested_bytes"] == 10_000 * 2048 * 4
     assert request["shape"] == "[10000,2048]"
     assert request["dtype"] == "float32"
+    assert request["step"] == 0
+    assert request["mode"] == "graph"
     assert report["reason"]["kind"] in ("CAPACITY", "FRAGMENTATION")
     (pool,) = (a for a in report["allocators"] if a["name"] == request["allocator"])
     assert pool["limit_bytes"] == 256 << 20

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
-SCRIPT = Path(__file__).parent / "scripts/record_some.py"
+SCRIPTS = Path(__file__).parent / "scripts"
+SCRIPT = SCRIPTS / "record_some.py"
 SMALL, MIDDLE, LARGE = 64 * 4, 4096 * 4, 1024 * 512 * 4
 
 
@@ -52,3 +53,35 @@ def test_anonymous_addresses_are_small_and_keep_their_distances(
     assert min(addresses) >= 1 << 32
     assert len(set(addresses)) == len(addresses)
     assert all(address % 256 == min(addresses) % 256 for address in addresses)
+
+
+def test_what_is_recorded_cannot_change_under_way(run_python: RunPython) -> None:
+    done = run_python(SCRIPTS / "configure_late.py")
+    assert done.stdout.splitlines() == [
+        "RecorderError: min_bytes can only be set before the first allocation",
+        "RecorderError: snapshot_signal is read when TensorFlow is imported; set it before",
+        "ValueError: max_reports must be a whole number from 0 to 1000, not '-1'",
+        "set",
+    ], done.stderr
+
+
+def test_the_signal_of_the_users_choice_writes_a_snapshot(
+    run_python: RunPython, tmp_path: Path
+) -> None:
+    done = run_python(
+        SCRIPTS / "signalled.py",
+        tmp_path,
+        OOM_FORENSICS_SNAPSHOT_SIGNAL="SIGUSR2",
+        OOM_FORENSICS_LOGDIR=str(tmp_path / "made/on/demand"),
+    )
+    assert done.stdout.strip() == "went on (100, 100)", done.stderr
+    (run,) = (tmp_path / "made/on/demand/plugins/profile").iterdir()
+    assert run.name.endswith("_snapshot")
+    assert f"snapshot: {run}" in done.stderr
+
+
+def test_without_that_setting_the_signal_is_the_jobs_own(
+    run_python: RunPython, tmp_path: Path
+) -> None:
+    done = run_python(SCRIPTS / "signalled.py", tmp_path)
+    assert done.returncode == -12

@@ -1,0 +1,36 @@
+// The sizes of TensorFlow's default CPU allocator: every tensor of the CPU that
+// comes from malloc and not from a pool. Which class allocates, TensorFlow
+// decides late, so both are prepared:
+//
+//   tsl's CPUAllocator exports nothing: its class is found by its type
+//     information.
+//   tensorflow::MklCPUAllocator (oneDNN) takes large blocks from a BFC
+//     allocator of its own, "mklcpu", which is recorded like any other, and
+//     small ones from its MklSmallSizeAllocator.
+//
+// Their AllocateRaw and DeallocateRaw are redirected, and what malloc says of
+// the blocks is summed up.
+//
+// No event is recorded of these blocks: they would push those of the pools,
+// which run out of memory, from the ring. As everywhere: not sure, not touched.
+#ifndef OOM_FORENSICS_COLLECTOR_TENSORFLOW_CPU_ALLOCATOR_H_
+#define OOM_FORENSICS_COLLECTOR_TENSORFLOW_CPU_ALLOCATOR_H_
+
+#include <optional>
+#include <string>
+
+#include "collector/recording/allocator_statistics.h"
+#include "collector/tensorflow/tensorflow_library.h"
+
+namespace oom_forensics::collector {
+
+// Redirects what is recognised and says what, one sentence per line. To be
+// called once, before the first allocation.
+std::string InstallCpuAllocatorHooks(const TensorFlowLibrary& library);
+
+// Of all such blocks; none before the first one.
+std::optional<AllocatorStatistics> StatisticsOfCpuAllocator();
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_TENSORFLOW_CPU_ALLOCATOR_H_
