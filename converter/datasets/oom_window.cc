@@ -145,9 +145,9 @@ void PutFirst(PinCost cost, Oom* message) {
 void FillForensics(const SelectedAllocator& allocator, Row failure,
                    Oom* message) {
   const OomCase oom(*allocator.replay, allocator.host->Roles(*allocator.replay),
-                    failure);
-  *message->mutable_verdict() =
-      JudgeOom(oom, PressureAt(*allocator.host, *allocator.replay, failure));
+                    failure,
+                    PressureAt(*allocator.host, *allocator.replay, failure));
+  *message->mutable_verdict() = JudgeOom(oom);
   FillPins(allocator, oom, message);
   for (Remedy& remedy : FindRemedies(oom)) {
     *message->add_remedies() = std::move(remedy);

@@ -3,19 +3,15 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "converter/replay/device_replay.h"
 #include "converter/replay/rounding.h"
+#include "converter/text/bytes.h"
 
 namespace oom_forensics {
 namespace {
 
 // As the collector calls it (schema::kSampleReason).
 constexpr char kOomReason[] = "oom";
-
-std::string MiB(uint64_t bytes) {
-  return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
-}
 
 // The look at the device that the failure itself caused, a little after it;
 // where there is none, the last one before it; else the first of all.
@@ -40,17 +36,19 @@ const DeviceEvent* SampleOf(const HostTrace& host, const DeviceTrace& device,
 }  // namespace
 
 std::string DevicePressure::Sentence() const {
-  std::string sentence =
-      absl::StrCat("The device has ", MiB(total_bytes), ", of which ",
-                   MiB(free_bytes), " were free; TensorFlow's pools held ",
-                   MiB(pools_bytes), ", everything else ", MiB(gap_bytes()));
+  std::string sentence = absl::StrCat(
+      "The device has ", FormatBytes(total_bytes), ", of which ",
+      FormatBytes(free_bytes), " were free; TensorFlow's pools held ",
+      FormatBytes(pools_bytes), ", everything else ", FormatBytes(gap_bytes()));
   if (others_bytes() > 0) {
-    absl::StrAppend(&sentence, " (other processes: ", MiB(others_bytes()), ")");
+    absl::StrAppend(&sentence,
+                    " (other processes: ", FormatBytes(others_bytes()), ")");
   }
   if (external()) {
     absl::StrAppend(&sentence, ". The pool was allowed to grow by ",
-                    MiB(pool_limit_bytes - pool_bytes),
-                    ", but the device had no room for ", MiB(request_bytes));
+                    FormatBytes(pool_limit_bytes - pool_bytes),
+                    ", but the device had no room for ",
+                    FormatBytes(request_bytes));
   }
   return sentence + ".";
 }

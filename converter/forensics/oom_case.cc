@@ -67,24 +67,34 @@ class ShapeCollector {
   std::vector<ShapeUse> uses_;
 };
 
+// A pool takes memory in whole units of what it gives.
+uint64_t WholeUnits(uint64_t bytes) {
+  return bytes / kMinAllocationBytes * kMinAllocationBytes;
+}
+
 }  // namespace
 
 OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
-                 Row failure)
+                 Row failure, const std::optional<DevicePressure>& device)
     : replay_(replay),
       roles_(roles),
       failure_(failure),
+      device_(device),
       usage_(replay.usage().At(failure)),
       layout_(LayoutAt(replay, failure)),
       live_(replay.LiveAt(failure)),
       limit_bytes_(LimitAt(replay, failure)),
+      allowed_growth_bytes_(WholeUnits(
+          limit_bytes_ - std::min(limit_bytes_, usage_.reserved_bytes))),
+      growable_bytes_(
+          device_is_full()
+              ? WholeUnits(std::min(device_free_bytes(), allowed_growth_bytes_))
+              : allowed_growth_bytes_),
       steps_(replay, failure),
       leaks_(FindLeaks(replay, steps_, failure)),
-      what_if_(replay, failure) {
-  if (limit_bytes_ > usage_.reserved_bytes) {
-    growable_bytes_ = (limit_bytes_ - usage_.reserved_bytes) /
-                      kMinAllocationBytes * kMinAllocationBytes;
-  }
+      what_if_(replay, failure,
+               device_is_full() ? usage_.reserved_bytes + growable_bytes_
+                                : limit_bytes_) {
   for (const RegionLayout& region : layout_) {
     uint64_t region_free_bytes = 0;
     for (const Block& block : region.blocks) {
@@ -104,16 +114,6 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
 uint64_t OomCase::short_by_bytes() const {
   const uint64_t best = std::max(largest_free_bytes_, growable_bytes_);
   return rounded_bytes() > best ? rounded_bytes() - best : 0;
-}
-
-uint64_t OomCase::device_free_bytes() const {
-  if (!OnGpu() || host().devices.size() != 1) return 0;
-  uint64_t free_bytes = 0;
-  for (const DeviceEvent& event : host().devices.front().events) {
-    if (event.time_ps > replay_.trace().time_ps[failure_]) break;
-    if (event.kind == DeviceEventKind::kSample) free_bytes = event.free_bytes;
-  }
-  return free_bytes;
 }
 
 bool OomCase::IsOfThisStep(Row alloc) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "converter/forensics/batch_dimension.h"
+#include "converter/forensics/device_pressure.h"
 #include "converter/forensics/layout.h"
 #include "converter/forensics/leak_finder.h"
 #include "converter/forensics/roles.h"
@@ -19,9 +20,10 @@ namespace oom_forensics {
 
 class OomCase {
  public:
-  // `failure` is the kFailed row of an OOM. Both references must outlive it.
+  // `failure` is the kFailed row of an OOM, `device` how full its device was,
+  // where that is known. `replay` and `roles` must outlive it.
   OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
-          Row failure);
+          Row failure, const std::optional<DevicePressure>& device);
   OomCase(const OomCase&) = delete;
   OomCase& operator=(const OomCase&) = delete;
 
@@ -40,7 +42,14 @@ class OomCase {
   const std::vector<Row>& live() const { return live_; }
   uint64_t limit_bytes() const { return limit_bytes_; }  // 0: unknown.
   // What the limit leaves for new regions.
+  uint64_t allowed_growth_bytes() const { return allowed_growth_bytes_; }
+  // What of that the pool could have had: nothing more than the device has.
   uint64_t growable_bytes() const { return growable_bytes_; }
+  // The pool may have grown by the request, but the device did not give it.
+  bool device_is_full() const {
+    return allowed_growth_bytes_ >= rounded_bytes();
+  }
+  const std::optional<DevicePressure>& device() const { return device_; }
   uint64_t free_bytes() const { return free_bytes_; }
   uint64_t largest_free_bytes() const { return largest_free_bytes_; }
   // The free bytes of the region that has most of them.
@@ -59,9 +68,10 @@ class OomCase {
   const std::optional<BatchDimension>& batch() const { return batch_; }
   const WhatIf& what_if() const { return what_if_; }
 
-  // Free memory of the host's only GPU in its last sample before the failure;
-  // 0: unknown.
-  uint64_t device_free_bytes() const;
+  // Free memory of the device; 0: unknown.
+  uint64_t device_free_bytes() const {
+    return device_.has_value() ? device_->free_bytes : 0;
+  }
   // Whether the allocation was made in the step, or call, of the failure.
   bool IsOfThisStep(Row alloc) const;
   // The allocator belongs to a GPU.
@@ -71,11 +81,13 @@ class OomCase {
   const AllocatorReplay& replay_;
   const RoleClassifier& roles_;
   const Row failure_;
+  const std::optional<DevicePressure> device_;
   const Usage usage_;
   const Layout layout_;
   const std::vector<Row> live_;
-  uint64_t limit_bytes_ = 0;
-  uint64_t growable_bytes_ = 0;
+  const uint64_t limit_bytes_;
+  const uint64_t allowed_growth_bytes_;
+  const uint64_t growable_bytes_;
   uint64_t free_bytes_ = 0;
   uint64_t largest_free_bytes_ = 0;
   uint64_t most_free_region_bytes_ = 0;

@@ -15,10 +15,10 @@ using Finder = std::optional<RemedyCandidate> (*)(const OomCase&);
 
 // What costs the user least first.
 constexpr Finder kFinders[] = {
-    ReleaseLeak,     Float32,         ReleasePins,
-    SmallerBatch,    MixedPrecision,  CheckpointGradients,
-    MemoryGrowthOff, CudaMallocAsync, LargerLimit,
-    ShardVariables,
+    FreeDevice,          ReleaseLeak,     Float32,
+    ReleasePins,         SmallerBatch,    MixedPrecision,
+    CheckpointGradients, MemoryGrowthOff, CudaMallocAsync,
+    LargerLimit,         ShardVariables,
 };
 
 std::string Proof(const OomCase& oom, const Scenario& scenario,

@@ -32,6 +32,8 @@ std::optional<RemedyCandidate> ShardVariables(const OomCase& oom);
 std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom);
 std::optional<RemedyCandidate> Float32(const OomCase& oom);
 std::optional<RemedyCandidate> MixedPrecision(const OomCase& oom);
+// Who else is on the device:
+std::optional<RemedyCandidate> FreeDevice(const OomCase& oom);
 // How the allocator is set:
 std::optional<RemedyCandidate> LargerLimit(const OomCase& oom);
 std::optional<RemedyCandidate> MemoryGrowthOff(const OomCase& oom);

@@ -108,8 +108,8 @@ std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom) {
   RemedyCandidate candidate;
   candidate.remedy.set_kind(kReleaseLeak);
   candidate.remedy.set_title(
-      absl::StrCat("Stop keeping ", FormatCount(left_out.size()),
-                   " old tensors, most of them ", site, "."));
+      absl::StrCat("Stop keeping ", CountOf(left_out.size(), "old tensor"),
+                   ", most of them ", site, "."));
   candidate.remedy.set_detail(
       "Something in the program still refers to them: a list, a closure, a "
       "callback's logs. Keep plain numbers there, or copies on the host "
@@ -152,15 +152,15 @@ std::optional<RemedyCandidate> ReleasePins(const OomCase& oom) {
   RemedyCandidate candidate;
   candidate.remedy.set_kind("release_pins");
   candidate.remedy.set_title(
-      absl::StrCat("Keep the ", FormatCount(alike.size()), " tensors of ",
+      absl::StrCat("Keep the ", CountOf(alike.size(), "tensor"), " of ",
                    DescribeSite(oom.host(), site), " (",
                    FormatBytes(BytesOf(oom, alike)), ") outside this memory."));
   candidate.remedy.set_detail(absl::StrCat(
       "They outlive their step and lie between the gaps",
-      opens_gap ? absl::StrCat(": letting go of ", FormatCount(rows.size()),
-                               " tensors of ", FormatBytes(BytesOf(oom, rows)),
-                               " alone opens one gap of ",
-                               FormatBytes(pins->hole_bytes))
+      opens_gap ? absl::StrCat(
+                      ": letting go of ", CountOf(rows.size(), "tensor"),
+                      " of ", FormatBytes(BytesOf(oom, rows)),
+                      " alone opens one gap of ", FormatBytes(pins->hole_bytes))
                 : std::string(),
       ". Hold them as NumPy arrays on the host, or make them before everything "
       "else, so that they lie together."));

@@ -1,4 +1,4 @@
-// Remedies that change how TensorFlow gets its memory.
+// Remedies that change how TensorFlow gets its memory, or how much there is.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -41,6 +41,7 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
   const bool by_setting = IsLimitedBySetting(oom);
   const uint64_t device_free_bytes = oom.device_free_bytes();
   if (oom.limit_bytes() == 0 || oom.short_by_bytes() == 0 ||
+      oom.device_is_full() ||
       (!by_setting && device_free_bytes < oom.rounded_bytes())) {
     return std::nullopt;
   }
@@ -72,6 +73,28 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
                          limit_bytes / kMiB, ")"));
   candidate.remedy.set_bytes(limit_bytes - oom.limit_bytes());
   candidate.scenario = WithLimit(oom, limit_bytes);
+  return candidate;
+}
+
+std::optional<RemedyCandidate> FreeDevice(const OomCase& oom) {
+  if (!oom.device_is_full() || !oom.device().has_value()) return std::nullopt;
+  const DevicePressure& device = *oom.device();
+  const bool others = device.others_bytes() > 0;
+  const uint64_t bytes = others ? device.others_bytes() : device.gap_bytes();
+  if (!IsWorthIt(oom, bytes)) return std::nullopt;
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("free_device");
+  candidate.remedy.set_title(
+      others ? "Stop the other processes on this device."
+             : "Find what else holds memory on this device.");
+  candidate.remedy.set_detail(absl::StrCat(
+      others ? "They hold " : "Outside of TensorFlow's pools lie ",
+      FormatBytes(bytes), " of its ", FormatBytes(device.total_bytes), "."));
+  candidate.remedy.set_code("nvidia-smi");
+  candidate.remedy.set_bytes(bytes);
+  candidate.scenario = WithLimit(
+      oom, std::min(oom.limit_bytes(),
+                    oom.usage().reserved_bytes + device.free_bytes + bytes));
   return candidate;
 }
 

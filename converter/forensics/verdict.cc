@@ -29,8 +29,8 @@ double Share(uint64_t part, uint64_t whole) {
 
 class Judge {
  public:
-  Judge(const OomCase& oom, const std::optional<DevicePressure>& device)
-      : oom_(oom), device_(device), short_lived_(FindShortLived(oom)) {
+  explicit Judge(const OomCase& oom)
+      : oom_(oom), short_lived_(FindShortLived(oom)) {
     for (const FoundLeak& leak : oom.leaks()) {
       leaked_bytes_ += leak.live_bytes;
     }
@@ -76,7 +76,9 @@ class Judge {
         std::max(oom_.most_free_region_bytes(), oom_.growable_bytes()), best,
         together);
     const std::string asked = FormatBytes(request);
-    AddPart("CAPACITY", Share(request - together, short_by),
+    // Where the device is full, another part says what was missing.
+    AddPart("CAPACITY",
+            oom_.device_is_full() ? 0 : Share(request - together, short_by),
             absl::StrCat(
                 "There was not enough memory: ", asked, " were asked for, ",
                 FormatBytes(oom_.available_bytes()), " were left of ",
@@ -87,8 +89,8 @@ class Judge {
                              ? "Enough memory was free, but not in one piece: "
                              : "What was free was not in one piece either: ",
                          FormatBytes(oom_.free_bytes()), " lay in ",
-                         FormatCount(oom_.free_chunk_count()),
-                         " separate gaps, the largest of them ",
+                         CountOf(oom_.free_chunk_count(), "separate gap"),
+                         ", the largest of them ",
                          FormatBytes(oom_.largest_free_bytes()), ", and ",
                          asked, " need one."));
     AddPart("GROWTH_REGIONS", Share(together - one_region, short_by),
@@ -136,15 +138,15 @@ class Judge {
     AddPart("TRANSIENT_PEAK", Share(short_lived_.bytes, oom_.short_by_bytes()),
             absl::StrCat(
                 "It met a short peak: ", FormatBytes(short_lived_.bytes),
-                " in ", FormatCount(short_lived_.count),
-                " tensors are of a kind that was always freed moments "
+                " in ", CountOf(short_lived_.count, "tensor"),
+                " are of a kind that was always freed moments "
                 "later, and the same request was served ",
                 FormatCount(short_lived_.served_before), " times before."));
   }
 
   // A limit that was set by hand, or that leaves part of the device unused.
   void AddLimitPart() {
-    const uint64_t device_free = DeviceFreeBytes();
+    const uint64_t device_free = oom_.device_free_bytes();
     if (device_free > oom_.growable_bytes()) {
       AddPart(
           "LIMIT", Share(device_free, oom_.short_by_bytes()),
@@ -164,14 +166,14 @@ class Judge {
   }
 
   void AddExternalPart() {
-    if (oom_.growable_bytes() < oom_.rounded_bytes()) return;
-    if (device_.has_value()) {
-      AddPart("EXTERNAL", 1.0, device_->Sentence());
+    if (!oom_.device_is_full()) return;
+    if (oom_.device().has_value()) {
+      AddPart("EXTERNAL", 1.0, oom_.device()->Sentence());
       return;
     }
     AddPart("EXTERNAL", 1.0,
             absl::StrCat("TensorFlow was still allowed to take ",
-                         FormatBytes(oom_.growable_bytes()),
+                         FormatBytes(oom_.allowed_growth_bytes()),
                          " from the device, but the device had not even ",
                          FormatBytes(oom_.rounded_bytes()),
                          " in one piece: something else holds it."));
@@ -185,10 +187,10 @@ class Judge {
       }
       return false;
     };
-    if (oom_.growable_bytes() >= oom_.rounded_bytes()) return "EXTERNAL";
+    if (oom_.device_is_full()) return "EXTERNAL";
     if (has("LEAK_LIKE")) return "LEAK_LIKE";
     if (oom_.available_bytes() < oom_.rounded_bytes()) {
-      if (DeviceFreeBytes() >= oom_.short_by_bytes()) return "LIMIT";
+      if (oom_.device_free_bytes() >= oom_.short_by_bytes()) return "LIMIT";
       return has("TRANSIENT_PEAK") ? "TRANSIENT_PEAK" : "CAPACITY";
     }
     // Enough in sum: would it do if the regions were one?
@@ -231,7 +233,7 @@ class Judge {
     AddBytes("free_bytes", oom_.free_bytes(), "Free: ");
     AddBytes("largest_free_bytes", oom_.largest_free_bytes(),
              "The largest gap: ");
-    AddBytes("growable_bytes", oom_.growable_bytes(),
+    AddBytes("growable_bytes", oom_.allowed_growth_bytes(),
              "What the limit left to grow by: ");
     if (oom_.limit_bytes() != 0) {
       AddBytes("limit_bytes", oom_.limit_bytes(), "The limit: ");
@@ -274,10 +276,6 @@ class Judge {
                          FormatCount(alike), " of the last ",
                          FormatCount(model.requests),
                          " allocations where TensorFlow did."));
-  }
-
-  uint64_t DeviceFreeBytes() const {
-    return device_.has_value() ? device_->free_bytes : 0;
   }
 
   uint64_t Capacity() const {
@@ -329,7 +327,6 @@ class Judge {
   }
 
   const OomCase& oom_;
-  const std::optional<DevicePressure>& device_;
   const ShortLived short_lived_;
   uint64_t leaked_bytes_ = 0;
   Verdict verdict_;
@@ -337,9 +334,6 @@ class Judge {
 
 }  // namespace
 
-Verdict JudgeOom(const OomCase& oom,
-                 const std::optional<DevicePressure>& device) {
-  return Judge(oom, device).Run();
-}
+Verdict JudgeOom(const OomCase& oom) { return Judge(oom).Run(); }
 
 }  // namespace oom_forensics

@@ -8,20 +8,17 @@
 // Others explain it from another side; their shares say how much of the
 // shortfall they alone would have covered, and so overlap with the first three:
 //   LEAK_LIKE, TRANSIENT_PEAK, LIMIT, EXTERNAL
+// Where the pool may have grown by the request but the device was full,
+// EXTERNAL stands in the place of CAPACITY.
 #ifndef OOM_FORENSICS_CONVERTER_FORENSICS_VERDICT_H_
 #define OOM_FORENSICS_CONVERTER_FORENSICS_VERDICT_H_
 
-#include <optional>
-
-#include "converter/forensics/device_pressure.h"
 #include "converter/forensics/oom_case.h"
 #include "proto/datasets.pb.h"
 
 namespace oom_forensics {
 
-// `device`: how full the device was, where the trace tells.
-Verdict JudgeOom(const OomCase& oom,
-                 const std::optional<DevicePressure>& device = std::nullopt);
+Verdict JudgeOom(const OomCase& oom);
 
 }  // namespace oom_forensics
 

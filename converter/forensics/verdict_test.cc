@@ -44,13 +44,14 @@ struct Judged {
   }
 };
 
-Judged Judge(TraceBuilder& trace) {
+Judged Judge(TraceBuilder& trace,
+             const std::optional<DevicePressure>& device = std::nullopt) {
   Judged judged;
   judged.run = trace.Open();
   const HostAnalysis& host = *judged.run->Load(0);
   const AllocatorReplay& replay = *host.allocators()[0];
-  judged.oom = std::make_unique<OomCase>(replay, host.Roles(replay),
-                                         replay.failure_positions().front());
+  judged.oom = std::make_unique<OomCase>(
+      replay, host.Roles(replay), replay.failure_positions().front(), device);
   judged.verdict = JudgeOom(*judged.oom);
   judged.remedies = FindRemedies(*judged.oom);
   return judged;
@@ -124,9 +125,31 @@ TEST(VerdictTest, APoolBelowItsLimitThatCouldNotGrowIsExternal) {
   trace.Fail(Tensor("b", 4 * kMiB), Oom(64 * kMiB));
   const Judged judged = Judge(trace);
   EXPECT_EQ(judged.verdict.kind(), "EXTERNAL");
-  // The model would have let the pool grow: no remedy can be tried.
-  EXPECT_FALSE(judged.oom->what_if().IsFaithful());
-  EXPECT_FALSE(judged.verdict.doubt().empty());
+  EXPECT_EQ(judged.verdict.short_by_bytes(), 4 * kMiB);
+  EXPECT_EQ(judged.ShareOf("CAPACITY"), 0);
+  EXPECT_EQ(judged.FindRemedy("larger_limit"), nullptr);
+  EXPECT_EQ(judged.FindRemedy("free_device"), nullptr);  // Nobody looked.
+}
+
+TEST(VerdictTest, AFullDeviceIsCuredByTheProcessesThatFillIt) {
+  TraceBuilder trace;
+  trace.Region(kBase, 2 * kMiB);
+  trace.Alloc(kBase, Tensor("a", 2 * kMiB));
+  trace.Fail(Tensor("b", 4 * kMiB), Oom(64 * kMiB));
+  DevicePressure device;
+  device.total_bytes = 64 * kMiB;
+  device.free_bytes = kMiB;
+  device.process_bytes = 3 * kMiB;
+  device.pools_bytes = device.pool_bytes = 2 * kMiB;
+  device.pool_limit_bytes = 64 * kMiB;
+  device.request_bytes = 4 * kMiB;
+  const Judged judged = Judge(trace, device);
+  EXPECT_EQ(judged.verdict.kind(), "EXTERNAL");
+  EXPECT_EQ(judged.verdict.short_by_bytes(), 3 * kMiB);
+  const Remedy* stop = judged.FindRemedy("free_device");
+  ASSERT_NE(stop, nullptr);
+  EXPECT_EQ(stop->bytes(), 60 * kMiB);
+  EXPECT_EQ(stop->sufficiency(), ENOUGH_ALONE);
 }
 
 TEST(VerdictTest, GrowthStepByStepIsLeakLikeAndALargerLimitNoCure) {
@@ -181,13 +204,12 @@ TEST(VerdictTest, ALimitBelowWhatTheDeviceHasIsLimit) {
   trace.Region(kBase, 8 * kMiB);
   trace.Alloc(kBase, Tensor("a", 6 * kMiB));
   trace.Fail(Tensor("b", 4 * kMiB), Oom(8 * kMiB));
-  const Judged judged = Judge(trace);
   DevicePressure device;
   device.total_bytes = 64 * kMiB;
   device.free_bytes = 32 * kMiB;
   device.pools_bytes = device.pool_bytes = device.pool_limit_bytes = 8 * kMiB;
   device.request_bytes = 4 * kMiB;
-  const Verdict verdict = JudgeOom(*judged.oom, device);
+  const Verdict verdict = Judge(trace, device).verdict;
   EXPECT_EQ(verdict.kind(), "LIMIT");
   EXPECT_NE(verdict.sentence().find("which had 32.0 MiB more"),
             std::string::npos)

@@ -15,11 +15,12 @@ namespace {
 // A pool whose only region is at least this part of its limit does not grow.
 constexpr double kWholePoolShare = 0.99;
 
-BfcSettings SettingsOf(const AllocatorReplay& replay, Row failure) {
+BfcSettings SettingsOf(const AllocatorReplay& replay, Row failure,
+                       uint64_t limit_bytes) {
   const AllocatorTrace& trace = replay.trace();
   const Position position = failure;
   BfcSettings settings;
-  settings.limit_bytes = LimitAt(replay, failure);
+  settings.limit_bytes = limit_bytes;
   // Without a known limit, the pool is taken for full as it stands.
   if (settings.limit_bytes == 0) {
     settings.limit_bytes = replay.usage().At(position).reserved_bytes;
@@ -248,12 +249,12 @@ Scenario Together(const Scenario& first, const Scenario& second) {
   return both;
 }
 
-WhatIf::WhatIf(const AllocatorReplay& replay, Row failure)
+WhatIf::WhatIf(const AllocatorReplay& replay, Row failure, uint64_t limit_bytes)
     : replay_(replay),
       failure_(failure),
       from_(std::max(replay.trace().baseline_rows,
                      failure > kMaxWhatIfRows ? failure - kMaxWhatIfRows : 0)),
-      settings_(SettingsOf(replay, failure)),
+      settings_(SettingsOf(replay, failure, limit_bytes)),
       as_recorded_(Try({})) {}
 
 Outcome WhatIf::Try(const Scenario& scenario) const {

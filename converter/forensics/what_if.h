@@ -63,8 +63,9 @@ uint64_t LimitAt(const AllocatorReplay& replay, Row failure);
 
 class WhatIf {
  public:
-  // `failure` is a kFailed row. `replay` must outlive it.
-  WhatIf(const AllocatorReplay& replay, Row failure);
+  // `failure` is a kFailed row, `limit_bytes` what the pool could grow to (0:
+  // unknown). `replay` must outlive it.
+  WhatIf(const AllocatorReplay& replay, Row failure, uint64_t limit_bytes);
 
   // The allocator's settings as the trace shows them.
   const BfcSettings& settings() const { return settings_; }

@@ -28,4 +28,9 @@ std::string FormatCount(uint64_t count) {
   return digits;
 }
 
+std::string CountOf(uint64_t count, std::string_view singular) {
+  return FormatCount(count).append(" ").append(singular).append(
+      count == 1 ? "" : "s");
+}
+
 }  // namespace oom_forensics

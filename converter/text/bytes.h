@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace oom_forensics {
 
@@ -12,6 +13,9 @@ std::string FormatBytes(uint64_t bytes);
 
 // "1,234,567"
 std::string FormatCount(uint64_t count);
+
+// "1 tensor", "1,234 tensors"
+std::string CountOf(uint64_t count, std::string_view singular);
 
 }  // namespace oom_forensics
 

@@ -134,7 +134,7 @@ TEST_F(CuptiFixtureTest, JudgesTheOomAsExternal) {
   EXPECT_EQ(oom.pool_bytes(), 6 * kGiB);
   EXPECT_EQ(oom.pool_limit_bytes(), 22 * kGiB);
   EXPECT_TRUE(oom.external());
-  EXPECT_NE(oom.sentence().find("no room for 1024.0 MiB"), std::string::npos)
+  EXPECT_NE(oom.sentence().find("no room for 1.00 GiB"), std::string::npos)
       << oom.sentence();
 }
 
@@ -147,9 +147,9 @@ TEST_F(CuptiFixtureTest, TheStoryOfTheOomGivesTheDevicesNumbers) {
   ASSERT_EQ(window.ooms_size(), 1);
   const Verdict& verdict = window.ooms(0).verdict();
   EXPECT_EQ(verdict.kind(), "EXTERNAL");
-  const std::string numbers[] = {"The device has 24576.0 MiB",
+  const std::string numbers[] = {"The device has 24.0 GiB",
                                  "480.0 MiB were free",
-                                 "TensorFlow's pools held 6144.0 MiB"};
+                                 "TensorFlow's pools held 6.00 GiB"};
   const std::string report = OutputOf(converter + " report " + trace_);
   EXPECT_NE(report.find("EXTERNAL"), std::string::npos) << report;
   for (const std::string& number : numbers) {
@@ -157,6 +157,10 @@ TEST_F(CuptiFixtureTest, TheStoryOfTheOomGivesTheDevicesNumbers) {
         << verdict.sentence();
     EXPECT_NE(report.find(number), std::string::npos) << report;
   }
+  EXPECT_NE(report.find("Stop the other processes on this device. (gives back "
+                        "16.3 GiB) [enough alone]"),
+            std::string::npos)
+      << report;
 }
 
 // Columns are of time: what a column says of the pool and of the driver's

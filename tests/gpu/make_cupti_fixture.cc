@@ -46,7 +46,7 @@ class Fixture {
     recorder_.StartCapture();
     AddSample("session start", 24 * kGiB - 512 * kMiB, 512 * kMiB);
     GrowPool(0x7f00'0000'0000, 2 * kGiB, 24 * kGiB - 2560 * kMiB);
-    const collector::SiteId site = MakeSite("model/conv2d/Conv2D", kGiB);
+    const collector::SiteId site = MakeSite("model/conv2d/Conv2D", kGiB + 256);
     recorder_.RecordAlloc(0, Address(0x7f00'0000'0000), site, 7, kThread);
     Allocate(CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, 0x7f20'0000'0000, 512 * kMiB,
              "/usr/lib/libcudnn.so.9");
