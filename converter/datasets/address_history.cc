@@ -97,6 +97,7 @@ class SiteNumbers {
       HistorySite* message = answer_->add_sites();
       message->set_op_name(op);
       message->set_scope(std::string(ScopeOf(op)));
+      message->set_op_type(std::string(OpTypeOf(op)));
       message->set_dtype(DtypeName(site.dtype));
       message->set_role(role);
     }

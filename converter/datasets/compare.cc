@@ -220,8 +220,13 @@ absl::StatusOr<DatasetMessage> AnswerCompare(const DatasetInput& input) {
   // Another run has other hosts, and may have other allocators.
   Filter other_filter = query.filter();
   if (!same_run) other_filter.clear_host();
+  if (!query.other_host().empty()) other_filter.set_host(query.other_host());
+  const bool allocator_is_named = !query.other_allocator().empty();
+  if (allocator_is_named) {
+    other_filter.set_allocator(query.other_allocator());
+  }
   auto other_selected = SelectAllocators(other_run, other_filter);
-  if (!other_selected.ok() && !same_run) {
+  if (!other_selected.ok() && !same_run && !allocator_is_named) {
     other_filter.clear_allocator();
     other_selected = SelectAllocators(other_run, other_filter);
   }

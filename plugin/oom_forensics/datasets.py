@@ -231,6 +231,11 @@ class Query(Message):
     """ALLOCATIONS: all that lived in filter.from..to, not those of one moment."""
     allocation_id: int = 0
     """ALLOCATION_LIFE: Allocation.id."""
+    other_host: str = ""
+    """COMPARE: host and allocator of the second moment; empty: those of the
+    filter, where the other trace has them.
+    """
+    other_allocator: str = ""
 
 
 @dataclass
@@ -1046,6 +1051,8 @@ class HistorySite(Message):
     scope: str = ""
     dtype: str = ""
     role: Role = Role.ROLE_UNKNOWN
+    op_type: str = ""
+    """As Allocation.op_type."""
 
 
 @dataclass

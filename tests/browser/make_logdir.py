@@ -1,8 +1,9 @@
-"""Makes the log directory that the browser tests look at, all from one real out-of-memory.
+"""Makes the log directory that the browser tests look at, from two real trainings.
 
 make_logdir.py LOGDIR
 
-fragmentation/   the demo job, as it was recorded
+fragmentation/   a demo job that runs out of memory, as it was recorded
+leak/            a demo job that leaks, but ends before its memory does
 two_hosts/       the same trace from two hosts
 hostile/         the same trace with an operation named to break a page
 truncated/       its first half
@@ -22,17 +23,19 @@ HOSTILE_NAME = '<img src=x onerror="parent.broken=1"><script>parent.broken=1</sc
 OUT_OF_MEMORY = 3
 
 
-def train(logdir: Path) -> Path:
-    """Trains the demo job until it runs out of memory; returns its trace."""
+def train(logdir: Path, demo: str, exit_code: int, *options: str) -> bytes:
+    """Trains a demo job; returns its trace."""
     job = subprocess.run(
-        [sys.executable, "-m", "demos.fragmentation", "--logdir", str(logdir)],
+        [sys.executable, "-m", f"demos.{demo}", "--logdir", str(logdir), *options],
         cwd=REPOSITORY / "tools",
         check=False,
     )
-    if job.returncode != OUT_OF_MEMORY:
-        sys.exit(f"the demo job was to run out of memory; it exited with {job.returncode}")
+    if job.returncode != exit_code:
+        sys.exit(f"the demo job {demo} exited with {job.returncode}, not {exit_code}")
     (trace,) = logdir.glob("plugins/profile/*[0-9]/*.xplane.pb")
-    return trace
+    content = trace.read_bytes()
+    shutil.rmtree(logdir)
+    return content
 
 
 def put(logdir: Path, run: str, host: str, content: bytes) -> None:
@@ -42,13 +45,14 @@ def put(logdir: Path, run: str, host: str, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def with_hostile_names(trace: Path) -> bytes:
+def with_hostile_names(logdir: Path) -> bytes:
     """Renames the operation whose request failed."""
     import oom_forensics
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
-    with oom_forensics.open(trace) as opened:
+    with oom_forensics.open(logdir) as opened:
         failed = opened.oom_window().ooms[0].request.op_name
+    (trace,) = logdir.glob("plugins/profile/*/*.xplane.pb")
     space = xplane_pb2.XSpace.FromString(trace.read_bytes())
     renamed = 0
     for plane in space.planes:
@@ -65,14 +69,12 @@ def with_hostile_names(trace: Path) -> bytes:
 def main() -> None:
     """Makes all runs."""
     logdir = Path(sys.argv[1])
-    recorded = train(logdir / "fragmentation")
-    trace = recorded.read_bytes()
-    hostile = with_hostile_names(recorded)
-    shutil.rmtree(logdir / "fragmentation" / "plugins")
+    trace = train(logdir / "fragmentation", "fragmentation", OUT_OF_MEMORY)
     put(logdir, "fragmentation", "worker-0", trace)
+    put(logdir, "leak", "worker-0", train(logdir / "leak", "leak", 0, "--steps", "40"))
     put(logdir, "two_hosts", "worker-0", trace)
     put(logdir, "two_hosts", "worker-1", trace)
-    put(logdir, "hostile", "worker-0", hostile)
+    put(logdir, "hostile", "worker-0", with_hostile_names(logdir / "fragmentation"))
     put(logdir, "truncated", "worker-0", trace[: len(trace) // 2])
     put(logdir, "empty", "worker-0", b"")
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { firstOom } from './data';
-import { expectNoErrors, FRAGMENTATION, openTab, sees, seesStory, useBrowser } from './tab';
+import { expectNoErrors, FRAGMENTATION, LEAK, openTab, sees, seesStory, useBrowser } from './tab';
 
 useBrowser();
 
@@ -35,6 +35,21 @@ describe('somebody who only knows that training died', () => {
     const opened = await openTab({ link: {} });
     await opened.tab.getByLabel('Run', { exact: true }).waitFor();
     expect(await opened.tab.getByLabel('Run', { exact: true }).inputValue()).not.toBe('');
+  });
+});
+
+describe('somebody whose training went well', () => {
+  it('reads how close it came, who held the most, and what leaks', async () => {
+    const opened = await openTab({ link: { run: LEAK } });
+    await sees(opened, 'No out-of-memory error');
+    await sees(opened, /place keeps? more memory|places keep more memory/);
+    const text = await opened.tab.locator('.story').first().innerText();
+    expect(text).toMatch(/At its peak [\d.]+ MiB were in use/);
+    expect(text).toMatch(/Who held the most at the peak\s.*[\d.]+ MiB in \d+/s);
+    await opened.tab.getByRole('button', { name: /more memory with every step/ }).click();
+    await sees(opened, 'What does not go away');
+    await sees(opened, /per step \(95 % sure/);
+    expectNoErrors(opened);
   });
 });
 

@@ -28,6 +28,8 @@ export interface Palette {
   readonly band: string;
   /** For groups without a natural order: sites, scopes, dtypes. */
   readonly categories: readonly string[];
+  /** From young to old: one scale of lightness, readable without hues. */
+  readonly ages: readonly string[];
   /** What belongs to no group of its own. */
   readonly other: string;
 }
@@ -64,6 +66,8 @@ const LIGHT: Palette = {
     '#2b8f8f',
     '#a0446c',
   ],
+  // YlGnBu of ColorBrewer, without its lightest steps.
+  ages: ['#a9dcb0', '#6fc5ba', '#41b6c4', '#1d91c0', '#225ea8', '#253494', '#081d58'],
   other: '#8b929a',
 };
 
@@ -99,6 +103,7 @@ const DARK: Palette = {
     '#5cc4c4',
     '#d97ba3',
   ],
+  ages: ['#4d67b0', '#4384bd', '#3da3c4', '#52bfbe', '#83d4b3', '#bfe7b0', '#f3f8c4'],
   other: '#90979f',
 };
 

@@ -21,6 +21,9 @@ const CHOSEN: Selection = {
   stackBy: GroupBy.GROUP_SCOPE,
   otherRun: 'train/healthy',
   otherAt: { kind: 'peak' },
+  otherHost: 'worker-1',
+  otherAllocator: 'GPU_1_bfc#0',
+  steps: [1n, 10n, 100n],
   allocation: -3n,
 };
 

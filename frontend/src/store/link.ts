@@ -52,6 +52,9 @@ export function decodeLink(fragment: string): Selection {
     stackBy: enumValue(GroupBy, `GROUP_${text('stack')}`) ?? NOTHING_CHOSEN.stackBy,
     otherRun: text('other_run'),
     otherAt: decodeMoment(text('other_at')),
+    otherHost: text('other_host'),
+    otherAllocator: text('other_allocator'),
+    steps: decodeSteps(text('steps')),
     allocation: integer(text('allocation')),
   };
 }
@@ -101,6 +104,9 @@ function parametersOf(selection: Selection): Record<string, string> {
     stack: groupName(selection.stackBy, NOTHING_CHOSEN.stackBy),
     other_run: selection.otherRun,
     other_at: encodeMoment(selection.otherAt),
+    other_host: selection.otherHost,
+    other_allocator: selection.otherAllocator,
+    steps: selection.steps.join('-'),
     allocation: allocation === undefined ? '' : String(allocation),
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
@@ -127,6 +133,10 @@ function decodeWindow(text: string): TimeWindow | undefined {
   const toNs = integer(to);
   if (fromNs === undefined || toNs === undefined || toNs <= fromNs) return undefined;
   return { fromNs, toNs };
+}
+
+function decodeSteps(text: string): readonly bigint[] {
+  return text.split('-').flatMap((step) => integer(step) ?? []);
 }
 
 /** The number of an enum's name; undefined for anything else. */

@@ -59,6 +59,11 @@ export interface Selection {
   /** COMPARE: the other run (empty: the same) and its moment (default: its start). */
   readonly otherRun: string;
   readonly otherAt: Moment;
+  /** COMPARE: the other's host and allocator; empty: as here, where it has them. */
+  readonly otherHost: string;
+  readonly otherAllocator: string;
+  /** The training steps side by side; empty: an early, a settled and a late one. */
+  readonly steps: readonly bigint[];
   /** Allocation.id of the one whose life is shown. */
   readonly allocation: bigint | undefined;
 }
@@ -83,5 +88,8 @@ export const NOTHING_CHOSEN: Selection = {
   stackBy: GroupBy.GROUP_NONE,
   otherRun: '',
   otherAt: { kind: 'default' },
+  otherHost: '',
+  otherAllocator: '',
+  steps: [],
   allocation: undefined,
 };

@@ -4,11 +4,13 @@ import { client } from '../store/session';
 import { copyText } from './CopyButton';
 import { picturesOf, save, toCsv, toTabs } from './export';
 
+type Cells = readonly (readonly string[])[];
+
 export interface Exports {
   /** Of the files, without ending. */
   readonly name: string;
   /** The table of the view, titles first. */
-  readonly table?: () => readonly (readonly string[])[];
+  readonly table?: () => Cells | Promise<Cells>;
   /** What the view asked: the converter's own answer can be saved. */
   readonly question?: Question | undefined;
 }
@@ -17,6 +19,7 @@ export interface Exports {
 export function ExportMenu({ name, table, question }: Exports) {
   const menu = useRef<HTMLDetailsElement>(null);
   const [said, setSaid] = useState('');
+  const [hasPicture, setHasPicture] = useState(false);
   const run = async (action: () => Promise<string> | string) => {
     setSaid(await action());
     if (menu.current) menu.current.open = false;
@@ -34,6 +37,9 @@ export function ExportMenu({ name, table, question }: Exports) {
     <details
       ref={menu}
       class="menu"
+      onToggle={() =>
+        setHasPicture(menu.current?.closest('.card')?.querySelector('canvas') !== null)
+      }
       onKeyDown={(event) => {
         if (event.key === 'Escape' && menu.current) menu.current.open = false;
       }}
@@ -45,7 +51,7 @@ export function ExportMenu({ name, table, question }: Exports) {
             type="button"
             onClick={() =>
               run(async () => {
-                await copyText(toTabs(table()));
+                await copyText(toTabs(await table()));
                 return 'Copied';
               })
             }
@@ -57,8 +63,8 @@ export function ExportMenu({ name, table, question }: Exports) {
           <button
             type="button"
             onClick={() =>
-              run(() => {
-                save(new Blob([toCsv(table())], { type: 'text/csv' }), `${name}.csv`);
+              run(async () => {
+                save(new Blob([toCsv(await table())], { type: 'text/csv' }), `${name}.csv`);
                 return 'Saved';
               })
             }
@@ -66,9 +72,11 @@ export function ExportMenu({ name, table, question }: Exports) {
             Save as CSV
           </button>
         )}
-        <button type="button" onClick={() => run(savePicture)}>
-          Save picture as PNG
-        </button>
+        {hasPicture && (
+          <button type="button" onClick={() => run(savePicture)}>
+            Save picture as PNG
+          </button>
+        )}
         {json && (
           <a href={json} download={`${name}.json`}>
             Save the dataset as JSON

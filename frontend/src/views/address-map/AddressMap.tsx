@@ -1,17 +1,24 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Canvas } from '../../chart/Canvas';
+import { COLOURINGS, type ColourBy, colouringOf } from '../../chart/colouring';
+import { paletteOf } from '../../chart/palette';
 import { FRAGMENTATION } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
 import type { AddressMap as AddressMapData, Chunk, Oom } from '../../generated/datasets_pb';
 import { shownMomentQuery, shownOom } from '../../store/moment';
 import { client, select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
+import { theme } from '../../store/theme';
 import { Card } from '../../ui/Card';
+import { ColourLegend } from '../../ui/ColourLegend';
+import { tableText } from '../../ui/DataTable';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
 import { Select } from '../../ui/Select';
+import { TableOf } from '../../ui/TableOf';
 import { ChunkText } from './ChunkText';
-import { COLOURINGS, type ColourBy, drawMap, LABEL_WIDTH, mapHeight, rowAtHeight } from './draw';
+import { CHUNK_COLUMNS } from './chunks';
+import { drawMap, LABEL_WIDTH, mapHeight, rowAtHeight } from './draw';
 import { addressAt, chunkAt, largestHole, layOut, rangeOfRegion } from './layout';
 import { MapSummary } from './MapSummary';
 
@@ -40,6 +47,11 @@ export function AddressMap({ target }: { readonly target: Target }) {
           onChange={(value) => setColourBy(value as ColourBy)}
         />
       }
+      exports={{
+        name: 'address-map',
+        table: () => tableText(CHUNK_COLUMNS, map?.chunks ?? []),
+        question: asked.question,
+      }}
     >
       {asked.error && <Failed error={asked.error} />}
       {!map && asked.loading && <Waiting run={target.run} what="Replaying up to this moment…" />}
@@ -59,6 +71,20 @@ interface MapPictureProps {
 function MapPicture({ map, oom, colourBy }: MapPictureProps) {
   const [hovered, setHovered] = useState<Chunk>();
   const layout = useMemo(() => layOut(map.regions.map(rangeOfRegion), MAX_ROWS), [map]);
+  const palette = paletteOf(theme.value);
+  const colouring = useMemo(() => {
+    const live = map.chunks.flatMap(({ allocation }) => allocation ?? []);
+    return colouringOf(
+      live,
+      (allocation) => ({
+        ...allocation,
+        ageNs: allocation.baseline ? undefined : map.timeNs - allocation.bornNs,
+      }),
+      ({ allocatedBytes }) => allocatedBytes,
+      colourBy,
+      palette,
+    );
+  }, [map, colourBy, palette]);
   const hole = useMemo(() => largestHole(map.chunks), [map]);
   const pins = useMemo(
     () => new Set(oom?.pins[0]?.allocations.map(({ address }) => address)),
@@ -82,11 +108,12 @@ function MapPicture({ map, oom, colourBy }: MapPictureProps) {
   return (
     <>
       <MapSummary map={map} hole={hole} requestBytes={requestBytes} pins={pins.size} />
+      <ColourLegend groups={colouring.legend} />
       <Canvas
         height={mapHeight(layout)}
         label="Address map. Left and right arrow keys go from chunk to chunk, Enter opens one."
         draw={(surface) =>
-          drawMap(surface, { map, layout, colourBy, hovered, hole, requestBytes, pins })
+          drawMap(surface, { map, layout, colouring, hovered, hole, requestBytes, pins })
         }
         onPointerMove={find}
         onPointerLeave={() => setHovered(undefined)}
@@ -94,6 +121,12 @@ function MapPicture({ map, oom, colourBy }: MapPictureProps) {
         onKeyDown={step}
       />
       <ChunkText chunk={hovered} />
+      <TableOf
+        caption="Chunks in the order of their addresses"
+        columns={CHUNK_COLUMNS}
+        rows={map.chunks}
+        rowKey={({ address }) => String(address)}
+      />
     </>
   );
 }

@@ -1,7 +1,7 @@
 import type { Surface } from '../../chart/Canvas';
-import { colourOf, type Palette } from '../../chart/palette';
+import type { Colouring } from '../../chart/colouring';
+import type { Palette } from '../../chart/palette';
 import { formatBytes } from '../../format/bytes';
-import { roleName } from '../../format/names';
 import type { AddressMap, Allocation, Chunk } from '../../generated/datasets_pb';
 import { type AddressRange, type Layout, rangeOfChunk, stripsOf } from './layout';
 
@@ -11,37 +11,10 @@ export const ROW_GAP = 4;
 export const LABEL_WIDTH = 96;
 const REGION_GAP = 6;
 
-export type ColourBy = 'scope' | 'op' | 'dtype' | 'role' | 'step';
-
-export const COLOURINGS: readonly { readonly value: ColourBy; readonly label: string }[] = [
-  { value: 'scope', label: 'Name scope' },
-  { value: 'op', label: 'Operation' },
-  { value: 'role', label: 'Role' },
-  { value: 'dtype', label: 'Data type' },
-  { value: 'step', label: 'Step of birth' },
-];
-
-/** The group of an allocation that gives it its colour. */
-export function colourKey(allocation: Allocation, by: ColourBy): string {
-  switch (by) {
-    case 'op':
-      return allocation.opType;
-    case 'dtype':
-      return allocation.dtype;
-    case 'role':
-      return roleName(allocation.role);
-    case 'step':
-      return allocation.step < 0n ? '' : `step ${allocation.step}`;
-    default:
-      // Eager operations have no scope: they are told apart by what they are.
-      return allocation.scope || allocation.opType;
-  }
-}
-
 export interface MapScene {
   readonly map: AddressMap;
   readonly layout: Layout;
-  readonly colourBy: ColourBy;
+  readonly colouring: Colouring<Allocation>;
   readonly hovered: Chunk | undefined;
   /** The hole that the request would have had to fit into, and the request. */
   readonly hole: Chunk | undefined;
@@ -107,7 +80,7 @@ function drawChunk(surface: Surface, scene: MapScene, chunk: Chunk): void {
       context.fillRect(box.x, box.y, 1, box.height);
       continue;
     }
-    context.fillStyle = colourOf(palette, colourKey(chunk.allocation, scene.colourBy));
+    context.fillStyle = scene.colouring.colourOf(chunk.allocation);
     // A line of the background between neighbours, where there is room for one.
     context.fillRect(box.x, box.y, box.width > 2 ? box.width - 0.75 : box.width, box.height);
     if (scene.pins.has(chunk.address)) hatch(context, box, palette);

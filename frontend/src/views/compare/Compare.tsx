@@ -1,9 +1,17 @@
-import { COMPARE } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
+import { COMPARE, INFO } from '../../data/query';
+import { type Ask, useDataset } from '../../data/useDataset';
 import { formatDelta, groupDigits } from '../../format/bytes';
 import { type CompareRow, type CompareSide, GroupBy } from '../../generated/datasets_pb';
 import { decodeMoment, encodeMoment } from '../../store/link';
-import { momentName, momentQuery, oomsOf, shownMoment, shownMomentQuery } from '../../store/moment';
+import {
+  type ChosenMoment,
+  momentName,
+  momentQuery,
+  oomsOf,
+  shownMoment,
+  shownMomentQuery,
+} from '../../store/moment';
+import { NOTHING_CHOSEN } from '../../store/selection';
 import { runs, select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { Bytes } from '../../ui/Bytes';
@@ -19,28 +27,14 @@ const MOST_ROWS = 500;
 
 /** What grew, what went and what is new between the moment shown and another, here or elsewhere. */
 export function Compare({ target }: { readonly target: Target }) {
-  const { otherRun, otherAt, groupBy, filter } = selection.value;
-  const at = shownMomentQuery(target);
-  const other = otherAt.kind === 'default' ? ({ kind: 'event', event: -1n } as const) : otherAt;
-  const asked = useDataset(
-    COMPARE,
-    at && {
-      run: target.run,
-      otherRun: otherRun === target.run ? '' : otherRun,
-      fields: {
-        filter: filterOf(target, filter),
-        at,
-        other: momentQuery(other),
-        groupBy: groupBy === GroupBy.GROUP_SCOPE ? GroupBy.GROUP_SITE : groupBy,
-        limit: MOST_ROWS,
-      },
-    },
-  );
+  const asked = useDataset(COMPARE, comparison(target));
   const answer = asked.data;
+  const shown = momentName(shownMoment(target), target);
+  const other = momentName(otherMoment(), target);
+  const names = isElsewhere(target) ? [shown, other] : [other, shown];
   return (
     <Card
       title="Compare"
-      note={`${momentName(shownMoment(target), target)} with another moment`}
       busy={asked.loading}
       actions={<Choices target={target} />}
       exports={{
@@ -54,8 +48,8 @@ export function Compare({ target }: { readonly target: Target }) {
       {answer && (
         <>
           <div class="compare-sides">
-            <Side name="Before" side={answer.before} />
-            <Side name="After" side={answer.after} />
+            <Side name={`First: ${names[0]}`} side={answer.before} />
+            <Side name={`Second: ${names[1]}`} side={answer.after} />
           </div>
           {answer.summary.length > 0 && (
             <ul class="compare-summary">
@@ -87,20 +81,65 @@ export function Compare({ target }: { readonly target: Target }) {
   );
 }
 
+/** Within a run the story goes from the other moment to the one shown; else from here to there. */
+function comparison(target: Target): Ask | undefined {
+  const { otherRun, otherHost, otherAllocator, groupBy, filter } = selection.value;
+  const shown = shownMomentQuery(target);
+  const other = momentQuery(otherMoment());
+  if (!shown) return undefined;
+  const here = { host: target.host.host, allocator: target.allocator.allocator };
+  const there = {
+    host: otherHost || (isElsewhere(target) ? '' : here.host),
+    allocator: otherAllocator || (isElsewhere(target) ? '' : here.allocator),
+  };
+  const [first, second] = isElsewhere(target) ? [here, there] : [there, here];
+  return {
+    run: target.run,
+    otherRun: otherRun === target.run ? '' : otherRun,
+    fields: {
+      filter: { ...filterOf(target, filter), ...first },
+      ...(isElsewhere(target) ? { at: shown, other } : { at: other, other: shown }),
+      otherHost: second.host,
+      otherAllocator: second.allocator,
+      groupBy: groupBy === GroupBy.GROUP_SCOPE ? GroupBy.GROUP_SITE : groupBy,
+      limit: MOST_ROWS,
+    },
+  };
+}
+
+function isElsewhere(target: Target): boolean {
+  const { otherRun } = selection.value;
+  return otherRun !== '' && otherRun !== target.run;
+}
+
+/** The moment that is compared with: the start until another is chosen. */
+function otherMoment(): ChosenMoment {
+  const { otherAt } = selection.value;
+  return otherAt.kind === 'default' ? { kind: 'event', event: -1n } : otherAt;
+}
+
 function Choices({ target }: { readonly target: Target }) {
   const { otherRun, otherAt, groupBy } = selection.value;
   const list = runs.value.state === 'ready' ? runs.value.value : [];
   return (
     <>
       <Select
-        label="Run"
+        label="With run"
         value={otherRun || target.run}
         options={list.map(({ run }) => ({
           value: run,
           label: run === target.run ? 'this run' : run,
         }))}
-        onChange={(run) => select({ otherRun: run === target.run ? '' : run })}
+        onChange={(run) =>
+          select({
+            otherRun: run === target.run ? '' : run,
+            otherHost: '',
+            otherAllocator: '',
+            otherAt: run === target.run ? NOTHING_CHOSEN.otherAt : { kind: 'peak' },
+          })
+        }
       />
+      <OtherAllocator target={target} />
       <Select
         label="Moment"
         value={encodeMoment(otherAt)}
@@ -129,6 +168,34 @@ function Choices({ target }: { readonly target: Target }) {
         onChange={(value) => select({ groupBy: Number(value) as GroupBy }, 'replace')}
       />
     </>
+  );
+}
+
+/** Which of the other run's allocators, where it has several. */
+function OtherAllocator({ target }: { readonly target: Target }) {
+  const { otherRun, otherHost, otherAllocator } = selection.value;
+  const { data } = useDataset(INFO, { run: otherRun || target.run, fields: {} });
+  const all = (data?.hosts ?? []).flatMap(({ host, allocators }) =>
+    allocators.map(({ allocator }) => ({ host, allocator })),
+  );
+  if (all.length < 2) return null;
+  const { host, allocator } = isElsewhere(target)
+    ? { host: all[0]?.host, allocator: all[0]?.allocator }
+    : { host: target.host.host, allocator: target.allocator.allocator };
+  const encode = (choice: unknown) => JSON.stringify(choice);
+  return (
+    <Select
+      label="Allocator"
+      value={encode([otherHost || host, otherAllocator || allocator])}
+      options={all.map((each) => ({
+        value: encode([each.host, each.allocator]),
+        label: `${each.host} · ${each.allocator}`,
+      }))}
+      onChange={(value) => {
+        const [otherHost, otherAllocator] = JSON.parse(value) as [string, string];
+        select({ otherHost, otherAllocator });
+      }}
+    />
   );
 }
 
@@ -162,16 +229,16 @@ const COLUMNS: readonly DataColumn<CompareRow>[] = [
     ),
     order: ({ deltaBytes }) => deltaBytes,
   },
-  bytesColumn('Before', ({ beforeBytes }) => beforeBytes),
-  bytesColumn('After', ({ afterBytes }) => afterBytes),
+  bytesColumn('First', ({ beforeBytes }) => beforeBytes),
+  bytesColumn('Second', ({ afterBytes }) => afterBytes),
   {
-    title: 'Count before',
+    title: 'Count, first',
     numeric: true,
     text: ({ beforeCount }) => String(beforeCount),
     order: ({ beforeCount }) => beforeCount,
   },
   {
-    title: 'Count after',
+    title: 'Count, second',
     numeric: true,
     text: ({ afterCount }) => String(afterCount),
     order: ({ afterCount }) => afterCount,

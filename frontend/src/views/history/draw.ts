@@ -1,9 +1,8 @@
 import type { Surface } from '../../chart/Canvas';
-import { colourOf } from '../../chart/palette';
+import type { Colouring } from '../../chart/colouring';
+import type { Palette } from '../../chart/palette';
 import type { Range } from '../../chart/window';
-import { roleName } from '../../format/names';
-import type { AddressHistory, HistoryRectangle, HistorySite } from '../../generated/datasets_pb';
-import type { ColourBy } from '../address-map/draw';
+import type { AddressHistory, HistoryRectangle } from '../../generated/datasets_pb';
 import { type Bands, type Box, boxOf } from './geometry';
 
 export interface HistoryScene {
@@ -11,11 +10,17 @@ export interface HistoryScene {
   readonly bands: Bands;
   readonly originNs: bigint;
   readonly visible: Range;
-  readonly colourBy: ColourBy;
-  readonly momentNs: bigint | undefined;
+  readonly colouring: Colouring<HistoryRectangle>;
+  /** From coveragePicture(). */
+  readonly coverage: OffscreenCanvas | undefined;
+  /** The moment shown, ns after the origin. */
+  readonly moment: number | undefined;
   readonly hovered: HistoryRectangle | undefined;
   readonly pins: ReadonlySet<bigint>;
 }
+
+/** Of 255: a cell with a little in it is still seen. */
+const FAINTEST = 48;
 
 /** Draws the picture and returns the boxes on it, for the pointer. */
 export function drawHistory(
@@ -31,8 +36,7 @@ export function drawHistory(
     const box = boxOf(rectangle, scene.bands, scene.originNs, scene.visible, surface);
     if (!box) continue;
     placed.push([box, rectangle]);
-    const site = scene.history.sites[rectangle.site];
-    context.fillStyle = colourOf(palette, site ? siteKey(site, rectangle, scene.colourBy) : '');
+    context.fillStyle = scene.colouring.colourOf(rectangle);
     context.fillRect(
       box.x,
       box.y,
@@ -47,34 +51,46 @@ export function drawHistory(
     }
   }
   drawRegionEdges(surface, scene.bands);
-  if (scene.momentNs !== undefined) drawMoment(surface, scene, scene.momentNs);
+  if (scene.moment !== undefined) drawMoment(surface, scene, scene.moment);
   return placed;
 }
 
 /** What is too small for a rectangle: the darker, the more of the cell is in use. */
-function drawCoverage({ context, width, height, palette }: Surface, scene: HistoryScene): void {
-  const { coverage, rows, columns, fromNs, toNs } = scene.history;
-  if (rows === 0 || columns === 0 || coverage.length < rows * columns) return;
+export function coveragePicture(
+  { coverage, rows, columns }: AddressHistory,
+  palette: Palette,
+): OffscreenCanvas | undefined {
+  if (rows === 0 || columns === 0 || coverage.length < rows * columns) return undefined;
   const picture = new OffscreenCanvas(columns, rows);
-  const target = picture.getContext('2d');
-  if (!target) return;
-  const image = target.createImageData(columns, rows);
+  const context = picture.getContext('2d');
+  if (!context) return undefined;
+  const image = context.createImageData(columns, rows);
   const [red, green, blue] = [1, 3, 5].map((at) =>
     Number.parseInt(palette.other.slice(at, at + 2), 16),
   ) as [number, number, number];
   for (let row = 0; row < rows; row += 1) {
+    // Rows come from the lowest address, pictures from the top.
+    let at = 4 * (rows - 1 - row) * columns;
     for (let column = 0; column < columns; column += 1) {
-      // Rows come from the lowest address, pictures from the top.
-      const at = 4 * ((rows - 1 - row) * columns + column);
-      image.data.set([red, green, blue, coverage[row * columns + column] ?? 0], at);
+      image.data[at] = red;
+      image.data[at + 1] = green;
+      image.data[at + 2] = blue;
+      const share = coverage[row * columns + column] ?? 0;
+      image.data[at + 3] = share === 0 ? 0 : Math.max(FAINTEST, share);
+      at += 4;
     }
   }
-  target.putImageData(image, 0, 0);
+  context.putImageData(image, 0, 0);
+  return picture;
+}
+
+function drawCoverage({ context, width, height }: Surface, scene: HistoryScene): void {
+  if (!scene.coverage) return;
+  const { fromNs, toNs } = scene.history;
   const scale = width / (scene.visible.to - scene.visible.from);
   const left = (Number(fromNs - scene.originNs) - scene.visible.from) * scale;
   const right = (Number(toNs - scene.originNs) - scene.visible.from) * scale;
-  context.imageSmoothingEnabled = false;
-  context.drawImage(picture, left, 0, right - left, height);
+  context.drawImage(scene.coverage, left, 0, right - left, height);
 }
 
 function drawRegionEdges({ context, width, height, palette }: Surface, bands: Bands): void {
@@ -94,29 +110,14 @@ function drawRegionEdges({ context, width, height, palette }: Surface, bands: Ba
 function drawMoment(
   { context, width, height, palette }: Surface,
   scene: HistoryScene,
-  ns: bigint,
+  moment: number,
 ): void {
   const { from, to } = scene.visible;
-  const x = ((Number(ns - scene.originNs) - from) / (to - from)) * width;
+  const x = ((moment - from) / (to - from)) * width;
   context.strokeStyle = palette.moment;
   context.lineWidth = 2;
   context.beginPath();
   context.moveTo(x, 0);
   context.lineTo(x, height);
   context.stroke();
-}
-
-function siteKey(site: HistorySite, rectangle: HistoryRectangle, by: ColourBy): string {
-  switch (by) {
-    case 'op':
-      return site.opName.split('/').at(-1) ?? '';
-    case 'dtype':
-      return site.dtype;
-    case 'role':
-      return roleName(site.role);
-    case 'step':
-      return rectangle.step < 0n ? '' : `step ${rectangle.step}`;
-    default:
-      return site.scope || site.opName;
-  }
 }

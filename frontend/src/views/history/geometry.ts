@@ -75,3 +75,14 @@ export function boxOf(
   const height = Number(rectangle.sizeBytes) * perByte;
   return { x, y: size.height - ground * perByte - height, width: Math.max(right - x, 0.5), height };
 }
+
+/** What lies at a place of the picture; of several the one drawn last. */
+export function placedAt<Item>(
+  placed: readonly (readonly [Box, Item])[],
+  x: number,
+  y: number,
+): Item | undefined {
+  return placed.findLast(
+    ([box]) => x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height,
+  )?.[1];
+}

@@ -1,16 +1,19 @@
 import { useState } from 'preact/hooks';
-import { ALLOCATIONS } from '../../data/query';
+import { questionOf } from '../../data/client';
+import { ALLOCATIONS, type QueryFields } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
 import { groupDigits } from '../../format/bytes';
-import { SortKey } from '../../generated/datasets_pb';
+import { type Allocation, SortKey } from '../../generated/datasets_pb';
 import { shownMomentQuery } from '../../store/moment';
 import { NO_FILTER } from '../../store/selection';
 import { client, select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
+import { tableText } from '../../ui/DataTable';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
+import { COLUMNS } from './columns';
 import { FilterBar } from './FilterBar';
 import { PAGE_ROWS } from './pages';
 import { type Sorting, Table } from './Table';
@@ -41,6 +44,11 @@ export function LiveSet({ target }: { readonly target: Target }) {
           </>
         )
       }
+      exports={{
+        name: 'live-allocations',
+        table: () => everyRow(target.run, fields, total),
+        question: first.question,
+      }}
     >
       {!client().offline && <FilterBar />}
       {first.error && <Failed error={first.error} />}
@@ -60,6 +68,25 @@ export function LiveSet({ target }: { readonly target: Target }) {
       {first.data && <QualityNotes quality={first.data.quality} />}
     </Card>
   );
+}
+
+/** An answer has no more rows. */
+const MOST_ROWS = 10_000;
+
+/** All rows that fit the filter, in the order on screen. */
+async function everyRow(run: string, fields: QueryFields, total: number) {
+  const rows: Allocation[] = [];
+  while (rows.length < total) {
+    const question = questionOf(ALLOCATIONS, run, {
+      ...fields,
+      offset: rows.length,
+      limit: MOST_ROWS,
+    });
+    const { allocations } = await client().ask(ALLOCATIONS, question);
+    if (allocations.length === 0) break;
+    rows.push(...allocations);
+  }
+  return tableText(COLUMNS, rows);
 }
 
 function NothingLive() {

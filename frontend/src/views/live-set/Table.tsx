@@ -78,7 +78,7 @@ export function Table({ run, fields, total, sorting, onSort }: TableProps) {
               >
                 {COLUMNS.map((column) => (
                   <span key={column.title} role="cell" class={column.numeric ? 'numeric' : ''}>
-                    {allocation ? column.cell(allocation) : '…'}
+                    {allocation ? (column.cell ?? column.text)(allocation) : '…'}
                   </span>
                 ))}
               </div>

@@ -1,18 +1,15 @@
-import type { ComponentChildren } from 'preact';
 import { formatAddress } from '../../format/bytes';
 import { roleName, shapeName } from '../../format/names';
 import { formatDuration } from '../../format/time';
 import { type Allocation, SortKey } from '../../generated/datasets_pb';
 import { AllocationLink } from '../../ui/AllocationLink';
 import { Bytes } from '../../ui/Bytes';
+import type { DataColumn } from '../../ui/DataTable';
 
-export interface Column {
-  readonly title: string;
+export interface Column extends DataColumn<Allocation> {
   readonly sort?: SortKey;
   /** Width in the grid of the table. */
   readonly width: string;
-  readonly numeric?: boolean;
-  readonly cell: (allocation: Allocation) => ComponentChildren;
 }
 
 export const COLUMNS: readonly Column[] = [
@@ -21,43 +18,46 @@ export const COLUMNS: readonly Column[] = [
     sort: SortKey.SORT_BYTES,
     width: '88px',
     numeric: true,
+    text: ({ allocatedBytes }) => String(allocatedBytes),
     cell: ({ allocatedBytes }) => <Bytes value={allocatedBytes} />,
   },
   {
     title: 'Operation',
     sort: SortKey.SORT_OP,
     width: 'minmax(220px, 3fr)',
+    text: ({ opName: name }) => name,
     cell: ({ id, opName: name }) => <AllocationLink id={id} name={name} />,
   },
   {
     title: 'Shape',
     sort: SortKey.SORT_SHAPE,
     width: 'minmax(96px, 1fr)',
-    cell: ({ shape, hasShape }) => (hasShape ? shapeName(shape) : '–'),
+    text: ({ shape, hasShape }) => (hasShape ? shapeName(shape) : '–'),
   },
   {
     title: 'Type',
     sort: SortKey.SORT_DTYPE,
     width: '76px',
-    cell: ({ dtype }) => dtype || '–',
+    text: ({ dtype }) => dtype || '–',
   },
   {
     title: 'Role',
     width: '104px',
-    cell: ({ role }) => roleName(role),
+    text: ({ role }) => roleName(role),
   },
   {
     title: 'Step',
     sort: SortKey.SORT_STEP,
     width: '64px',
     numeric: true,
-    cell: ({ step }) => (step < 0n ? '–' : String(step)),
+    text: ({ step }) => (step < 0n ? '–' : String(step)),
   },
   {
     title: 'Lifetime',
     sort: SortKey.SORT_LIFETIME,
     width: '92px',
     numeric: true,
+    text: ({ lifetimeNs }) => String(lifetimeNs),
     cell: ({ lifetimeNs, baseline }) => (
       <span title={baseline ? 'It was already live when the recording began.' : undefined}>
         {baseline ? '≥ ' : ''}
@@ -70,12 +70,13 @@ export const COLUMNS: readonly Column[] = [
     sort: SortKey.SORT_WASTE,
     width: '84px',
     numeric: true,
+    text: ({ allocatedBytes, requestedBytes }) => String(allocatedBytes - requestedBytes),
     cell: ({ allocatedBytes, requestedBytes }) => <Bytes value={allocatedBytes - requestedBytes} />,
   },
   {
     title: 'Address',
     sort: SortKey.SORT_ADDRESS,
     width: '124px',
-    cell: ({ address }) => (address === 0n ? '–' : formatAddress(address)),
+    text: ({ address }) => (address === 0n ? '–' : formatAddress(address)),
   },
 ];

@@ -3,6 +3,7 @@ import { useDataset } from '../../data/useDataset';
 import { groupDigits } from '../../format/bytes';
 import { formatDuration } from '../../format/time';
 import type { StepUse } from '../../generated/datasets_pb';
+import { missingViews } from '../../store/missingViews';
 import { select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { Card } from '../../ui/Card';
@@ -10,48 +11,57 @@ import { bytesColumn, countColumn } from '../../ui/columns';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
+import { SideBySide } from './SideBySide';
 import { StepBars } from './StepBars';
 
 /** As many as an answer may have. */
 const MOST_STEPS = 10_000;
 
-/** Each training step: its peak, what it took and gave back, what stayed. */
+/** Each training step: its peak, what it took and gave back, what stayed; some of them in detail. */
 export function Steps({ target }: { readonly target: Target }) {
   const asked = useDataset(STEPS, {
     run: target.run,
     fields: { filter: filterOf(target), limit: MOST_STEPS },
   });
   const steps = asked.data?.steps ?? [];
+  const canCompare = !missingViews.value.has('compare');
   return (
-    <Card
-      title="Steps"
-      busy={asked.loading}
-      note={asked.data && `${groupDigits(asked.data.totalCount)} steps`}
-      exports={{ name: 'steps', table: () => tableText(COLUMNS, steps), question: asked.question }}
-    >
-      {asked.error && <Failed error={asked.error} />}
-      {!asked.data && asked.loading && <Waiting run={target.run} what="Measuring the steps…" />}
-      {asked.data && steps.length === 0 && (
-        <Empty title="This trace has no training steps">
-          <p>
-            Keras marks them by itself. In a loop of your own, mark them with{' '}
-            <code>tf.profiler.experimental.Trace("train", step_num=step)</code>.
-          </p>
-        </Empty>
-      )}
-      {steps.length > 0 && (
-        <>
-          <StepBars steps={steps} />
-          <DataTable
-            caption="Steps"
-            columns={COLUMNS}
-            rows={steps}
-            rowKey={({ step }, index) => `${step?.step}/${index}`}
-          />
-        </>
-      )}
-      {asked.data && <QualityNotes quality={asked.data.quality} />}
-    </Card>
+    <>
+      <Card
+        title="Steps"
+        busy={asked.loading}
+        note={asked.data && `${groupDigits(asked.data.totalCount)} steps`}
+        exports={{
+          name: 'steps',
+          table: () => tableText(COLUMNS, steps),
+          question: asked.question,
+        }}
+      >
+        {asked.error && <Failed error={asked.error} />}
+        {!asked.data && asked.loading && <Waiting run={target.run} what="Measuring the steps…" />}
+        {asked.data && steps.length === 0 && (
+          <Empty title="This trace has no training steps">
+            <p>
+              Keras marks them by itself. In a loop of your own, mark them with{' '}
+              <code>tf.profiler.experimental.Trace("train", step_num=step)</code>.
+            </p>
+          </Empty>
+        )}
+        {steps.length > 0 && (
+          <>
+            <StepBars steps={steps} />
+            <DataTable
+              caption="Steps"
+              columns={COLUMNS}
+              rows={steps}
+              rowKey={({ step }, index) => `${step?.step}/${index}`}
+            />
+          </>
+        )}
+        {asked.data && <QualityNotes quality={asked.data.quality} />}
+      </Card>
+      {steps.length > 1 && canCompare && <SideBySide target={target} steps={steps} />}
+    </>
   );
 }
 
