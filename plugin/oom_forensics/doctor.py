@@ -145,15 +145,24 @@ def tensorflow_findings(facts: Mapping[str, Any]) -> list[Finding]:
             if attribution == "on"
             else Finding("note", "op names", f"not recorded: {attribution}.")
         )
-    mode, reason = status.get("cuptiMode", "off"), status.get("cuptiReason", "")
-    if facts["gpus"]:
-        severity: Severity = "note" if mode == "off" else "ok"
-        sentence = f"what the CUDA driver hands out is watched by mode {mode}: {reason}."
-        findings.append(Finding(severity, "device memory", sentence))
+    findings.append(_device_memory(facts))
     logdir = status.get("logdir") or "a folder for temporary files, unless a profiler names one"
     sentence = f"an out-of-memory without a profile is reported into {logdir}."
     findings.append(Finding("ok", "flight recorder", sentence))
     return findings
+
+
+def _device_memory(facts: Mapping[str, Any]) -> Finding:
+    """Says in which mode memory beside TensorFlow's is watched, and why."""
+    status = facts["status"]
+    mode, reason = status.get("cuptiMode", "off"), status.get("cuptiReason", "")
+    if tee := status.get("cuptiTee"):
+        reason += f"; the tee beside TensorFlow's own GPU tracer: {tee}"
+    if mode != "off":
+        sentence = f"what the CUDA driver hands out is watched in mode {mode}: {reason}."
+        return Finding("ok", "device memory", sentence)
+    sentence = f"what the CUDA driver hands out is not watched (mode off): {reason}."
+    return Finding("note" if facts["gpus"] else "ok", "device memory", sentence)
 
 
 def _collector_absent(site_packages: Path) -> Finding:

@@ -53,6 +53,7 @@ def test_a_stock_tensorflow_is_hooked_after_pip_install() -> None:
     assert said["collector"].startswith("ok")
     assert said["hooks"].startswith("ok")
     assert said["op names"].startswith("ok")
+    assert "mode " in said["device memory"]
     assert said["exit code"] == "0"
 
 
