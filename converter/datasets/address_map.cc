@@ -51,8 +51,7 @@ void FillAddressMap(const SelectedAllocator& allocator, Position position,
   message->set_host(allocator.host->trace().host);
   message->set_allocator(trace.name);
   message->set_time_ns(allocator.host->trace().ToNs(replay.TimePsOf(position)));
-  message->set_event(static_cast<int64_t>(position) -
-                     static_cast<int64_t>(trace.baseline_rows) - 1);
+  message->set_event(EventBefore(trace, position));
   message->set_regions_derived(replay.regions_derived());
   FillRegions(map, message);
   FillBins(replay, map, message);

@@ -1,25 +1,20 @@
 #include "converter/datasets/allocations.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "converter/datasets/allocation_groups.h"
 #include "converter/datasets/messages.h"
+#include "converter/datasets/page.h"
 
 namespace oom_forensics {
 namespace {
-
-constexpr uint32_t kDefaultLimit = 100;
-constexpr uint32_t kMaxLimit = 10'000;
-
-// An allocation of any of the selected allocators.
-struct Item {
-  const SelectedAllocator* allocator;
-  Row row;
-};
 
 // What rows are sorted by: a number or a text.
 struct SortValue {
@@ -27,10 +22,17 @@ struct SortValue {
   const std::string* text = nullptr;
 };
 
-SortValue ValueOf(const Item& item, SortKey key) {
-  const AllocatorReplay& replay = *item.allocator->replay;
-  const HostTrace& host = item.allocator->host->trace();
-  const AllocationSite& site = replay.SiteOf(item.row);
+// An allocation of any of the selected allocators, which may not be in memory.
+struct Item {
+  int64_t number = 0;
+  std::string text;
+  AllocatorRef ref;
+  Row row = kNoRow;
+};
+
+SortValue ValueOf(const AllocatorReplay& replay, Row row, SortKey key) {
+  const HostTrace& host = replay.host();
+  const AllocationSite& site = replay.SiteOf(row);
   const auto number = [](uint64_t bytes) {
     return SortValue{static_cast<int64_t>(bytes), nullptr};
   };
@@ -45,13 +47,13 @@ SortValue ValueOf(const Item& item, SortKey key) {
       return {site.dtype, nullptr};
     case SORT_ADDRESS:
       // Ordered as unsigned.
-      return number(replay.trace().address[item.row] ^ (uint64_t{1} << 63));
+      return number(replay.trace().address[row] ^ (uint64_t{1} << 63));
     case SORT_BORN:
-      return {replay.BornPs(item.row), nullptr};
+      return {replay.BornPs(row), nullptr};
     case SORT_LIFETIME:
-      return {replay.DiedPs(item.row) - replay.BornPs(item.row), nullptr};
+      return {replay.DiedPs(row) - replay.BornPs(row), nullptr};
     case SORT_STEP:
-      return {host.StepAt(replay.BornPs(item.row)), nullptr};
+      return {host.StepAt(replay.BornPs(row)), nullptr};
     case SORT_WASTE:
       return {static_cast<int64_t>(site.allocated_bytes - site.requested_bytes),
               nullptr};
@@ -60,33 +62,93 @@ SortValue ValueOf(const Item& item, SortKey key) {
   }
 }
 
-bool Less(const SortValue& a, const SortValue& b) {
-  if (a.text != nullptr && b.text != nullptr) return *a.text < *b.text;
-  return a.number < b.number;
+// Sorts the first `count`, no more than there are; what lies behind them stays
+// unordered.
+template <typename Rows, typename Before>
+void SortFirst(size_t count, Rows* rows, Before before) {
+  const auto sorted = static_cast<ptrdiff_t>(std::min(count, rows->size()));
+  std::partial_sort(rows->begin(), rows->begin() + sorted, rows->end(), before);
 }
 
-// Orders the page's items; what lies beyond the page stays unordered.
-void SortItems(SortKey key, bool ascending, size_t end_of_page,
-               std::vector<Item>* items) {
-  struct Keyed {
-    SortValue value;
-    Item item;
+// The first rows of all allocators together, found with one of them in memory
+// at a time.
+class FirstItems {
+ public:
+  FirstItems(SortKey key, bool ascending, size_t count)
+      : key_(key), ascending_(ascending), count_(count) {}
+
+  void Add(const SelectedAllocator& allocator, const std::vector<Row>& rows) {
+    struct Keyed {
+      SortValue value;
+      Row row;
+    };
+    std::vector<Keyed> keyed;
+    keyed.reserve(rows.size());
+    for (const Row row : rows) {
+      keyed.push_back({ValueOf(*allocator.replay, row, key_), row});
+    }
+    SortFirst(count_, &keyed, [this](const Keyed& a, const Keyed& b) {
+      const int order = a.value.text != nullptr && b.value.text != nullptr
+                            ? a.value.text->compare(*b.value.text)
+                            : Order(a.value.number, b.value.number);
+      return order == 0 ? a.row < b.row : (order < 0) == ascending_;
+    });
+    if (keyed.size() > count_) keyed.resize(count_);
+    for (const Keyed& each : keyed) {
+      items_.push_back({each.value.number,
+                        each.value.text == nullptr ? "" : *each.value.text,
+                        allocator.ref, each.row});
+    }
+    if (keyed.size() == items_.size()) return;
+    // Equal ones stay in the order of allocators and age, so that pages do not
+    // change.
+    SortFirst(count_, &items_, [this](const Item& a, const Item& b) {
+      const int order = a.text.empty() && b.text.empty()
+                            ? Order(a.number, b.number)
+                            : a.text.compare(b.text);
+      if (order != 0) return (order < 0) == ascending_;
+      return std::tuple(a.ref.host, a.ref.allocator, a.row) <
+             std::tuple(b.ref.host, b.ref.allocator, b.row);
+    });
+    if (items_.size() > count_) items_.resize(count_);
+  }
+
+  const std::vector<Item>& items() const { return items_; }
+
+ private:
+  static int Order(int64_t a, int64_t b) {
+    return a == b ? 0 : (a < b ? -1 : 1);
+  }
+
+  const SortKey key_;
+  const bool ascending_;
+  const size_t count_;
+  std::vector<Item> items_;
+};
+
+// The items of the page, each host loaded once.
+void FillPage(const Run& run, const std::vector<Item>& items, const Page& page,
+              Allocations* answer) {
+  std::vector<size_t> by_allocator;
+  for (size_t i = page.begin; i < page.end; ++i) {
+    by_allocator.push_back(i);
+    answer->add_allocations();
+  }
+  const auto ref_of = [&items](size_t i) {
+    return std::pair(items[i].ref.host, items[i].ref.allocator);
   };
-  std::vector<Keyed> keyed;
-  keyed.reserve(items->size());
-  for (const Item& item : *items) keyed.push_back({ValueOf(item, key), item});
-  const auto before = [ascending](const Keyed& a, const Keyed& b) {
-    if (Less(a.value, b.value)) return ascending;
-    if (Less(b.value, a.value)) return !ascending;
-    // Equal ones by allocator and age, so that pages do not change.
-    return std::pair(a.item.allocator, a.item.row) <
-           std::pair(b.item.allocator, b.item.row);
-  };
-  const size_t sorted = std::min(end_of_page, keyed.size());
-  std::partial_sort(keyed.begin(),
-                    keyed.begin() + static_cast<ptrdiff_t>(sorted), keyed.end(),
-                    before);
-  for (size_t i = 0; i < keyed.size(); ++i) (*items)[i] = keyed[i].item;
+  std::stable_sort(
+      by_allocator.begin(), by_allocator.end(),
+      [&ref_of](size_t a, size_t b) { return ref_of(a) < ref_of(b); });
+  std::optional<SelectedAllocator> allocator;
+  for (const size_t i : by_allocator) {
+    if (!allocator.has_value() || !(allocator->ref == items[i].ref)) {
+      allocator.reset();
+      allocator = LoadAllocator(run, items[i].ref);
+    }
+    *answer->mutable_allocations(static_cast<int>(i - page.begin)) =
+        MakeAllocation(*allocator, items[i].row);
+  }
 }
 
 // All that lived at some time of [from, to).
@@ -108,9 +170,9 @@ absl::StatusOr<DatasetMessage> AnswerAllocations(const DatasetInput& input) {
   const NsRange range = SelectedRange(*selected, query.filter());
   auto answer = std::make_unique<Allocations>();
   AllocationGroups groups(query.group_by(), query.filter().scope());
-  std::vector<Item> items;
-  const std::vector<SelectedAllocator> allocators = selected->LoadAll();
-  for (const SelectedAllocator& allocator : allocators) {
+  FirstItems first(query.sort(), query.ascending(),
+                   PageOf(query, std::numeric_limits<size_t>::max()).end);
+  for (const SelectedAllocator& allocator : *selected) {
     const AllocatorReplay& replay = *allocator.replay;
     const RowPredicate keeps(
         allocator, query.filter(),
@@ -132,8 +194,10 @@ absl::StatusOr<DatasetMessage> AnswerAllocations(const DatasetInput& input) {
     answer->set_time_ns(
         std::max(answer->time_ns(),
                  allocator.host->trace().ToNs(replay.TimePsOf(position))));
+    rows.erase(std::remove_if(rows.begin(), rows.end(),
+                              [&keeps](Row row) { return !keeps(row); }),
+               rows.end());
     for (const Row row : rows) {
-      if (!keeps(row)) continue;
       const AllocationSite& site = replay.SiteOf(row);
       answer->set_total_count(answer->total_count() + 1);
       answer->set_total_allocated_bytes(answer->total_allocated_bytes() +
@@ -141,17 +205,11 @@ absl::StatusOr<DatasetMessage> AnswerAllocations(const DatasetInput& input) {
       answer->set_total_requested_bytes(answer->total_requested_bytes() +
                                         site.requested_bytes);
       groups.Add(allocator, row, position);
-      items.push_back({&allocator, row});
     }
+    first.Add(allocator, rows);
   }
-  const size_t limit =
-      query.limit() == 0 ? kDefaultLimit : std::min(query.limit(), kMaxLimit);
-  const size_t end = size_t{query.offset()} + limit;
-  SortItems(query.sort(), query.ascending(), end, &items);
-  for (size_t i = query.offset(); i < std::min(end, items.size()); ++i) {
-    *answer->add_allocations() =
-        MakeAllocation(*items[i].allocator, items[i].row);
-  }
+  FillPage(input.run, first.items(), PageOf(query, first.items().size()),
+           answer.get());
   groups.Write(query.sort(), query.ascending(), answer->mutable_groups());
   AddQuality(input, *selected, answer->mutable_quality());
   return DatasetMessage(std::move(answer));

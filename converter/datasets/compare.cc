@@ -13,13 +13,12 @@
 #include "absl/strings/str_cat.h"
 #include "converter/datasets/group_key.h"
 #include "converter/datasets/messages.h"
+#include "converter/datasets/page.h"
 #include "converter/text/bytes.h"
 
 namespace oom_forensics {
 namespace {
 
-constexpr uint32_t kDefaultLimit = 100;
-constexpr uint32_t kMaxLimit = 10'000;
 // Lines of the summary that name a site.
 constexpr size_t kNamedChanges = 3;
 // A dtype's share of the bytes that must have changed to be worth a line.
@@ -242,10 +241,8 @@ absl::StatusOr<DatasetMessage> AnswerCompare(const DatasetInput& input) {
   *answer->mutable_after() = after->message;
   std::vector<CompareRow> rows = MakeRows(*before, *after);
   answer->set_total_count(rows.size());
-  const size_t limit =
-      query.limit() == 0 ? kDefaultLimit : std::min(query.limit(), kMaxLimit);
-  const size_t end = std::min(rows.size(), size_t{query.offset()} + limit);
-  for (size_t i = query.offset(); i < end; ++i) {
+  const Page page = PageOf(query, rows.size());
+  for (size_t i = page.begin; i < page.end; ++i) {
     *answer->add_rows() = std::move(rows[i]);
   }
   Summarize(*before, *after, same_run, answer.get());

@@ -1,5 +1,8 @@
 #include "converter/datasets/group_key.h"
 
+#include <string_view>
+
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "converter/trace/op_name.h"
 
@@ -39,22 +42,8 @@ std::string AgeKey(int64_t age_ps) {
 }  // namespace
 
 std::string RoleKey(Role role) {
-  switch (role) {
-    case ROLE_VARIABLE:
-      return "variable";
-    case ROLE_OPTIMIZER:
-      return "optimizer";
-    case ROLE_GRADIENT:
-      return "gradient";
-    case ROLE_ACTIVATION:
-      return "activation";
-    case ROLE_INPUT:
-      return "input";
-    case ROLE_WORKSPACE:
-      return "workspace";
-    default:
-      return "unknown";
-  }
+  const std::string name = absl::AsciiStrToLower(Role_Name(role));
+  return name.substr(std::string_view("role_").size());
 }
 
 bool IsGroupOfSite(GroupBy group_by) {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "converter/datasets/derived.h"
 #include "converter/datasets/messages.h"
+#include "converter/datasets/page.h"
 #include "converter/forensics/leak_finder.h"
 #include "converter/text/bytes.h"
 #include "converter/trace/op_name.h"
@@ -17,8 +18,6 @@
 namespace oom_forensics {
 namespace {
 
-constexpr uint32_t kDefaultLimit = 100;
-constexpr uint32_t kMaxLimit = 10'000;
 // Of each leak, the oldest allocations that are shown.
 constexpr size_t kSamples = 10;
 
@@ -124,10 +123,8 @@ absl::StatusOr<DatasetMessage> AnswerLeaks(const DatasetInput& input) {
                      return a.live_bytes() > b.live_bytes();
                    });
   auto answer = std::make_unique<Leaks>();
-  const size_t limit =
-      query.limit() == 0 ? kDefaultLimit : std::min(query.limit(), kMaxLimit);
-  const size_t end = std::min(leaks.size(), size_t{query.offset()} + limit);
-  for (size_t i = query.offset(); i < end; ++i) {
+  const Page page = PageOf(query, leaks.size());
+  for (size_t i = page.begin; i < page.end; ++i) {
     *answer->add_leaks() = std::move(leaks[i]);
   }
   AddQuality(*selected, answer->mutable_quality());

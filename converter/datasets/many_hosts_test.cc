@@ -9,14 +9,12 @@
 #include "absl/strings/str_format.h"
 #include "converter/datasets/dataset.h"
 #include "converter/testing/trace_builder.h"
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace oom_forensics {
 namespace {
 
 using test::TraceBuilder;
-using ::testing::HasSubstr;
 
 constexpr int kHosts = 200;
 constexpr uint64_t kPool = 0x100000;
@@ -101,14 +99,29 @@ TEST_F(ManyHostsTest, TheHostClosestToItsLimitComesFirst) {
   EXPECT_EQ(info.hosts(4).allocators(0).oom_count(), 0u) << "there are four";
 }
 
-TEST_F(ManyHostsTest, OneTableOfAllHostsNeedsThemAllInMemory) {
+TEST_F(ManyHostsTest, OneTableOfAllHostsIsSortedAsAWhole) {
+  for (const SortKey key : {SORT_BYTES, SORT_OP, SORT_ADDRESS, SORT_BORN}) {
+    Query query;
+    query.set_sort(key);
+    query.set_offset(95);
+    query.set_limit(150);
+    query.set_group_by(GROUP_OP);
+    query.mutable_at()->set_end(true);
+    EXPECT_EQ(Ask(*few_, query, ALLOCATIONS), Ask(*all_, query, ALLOCATIONS))
+        << SortKey_Name(key);
+  }
   Query query;
-  query.set_dataset(ALLOCATIONS);
-  const auto all = AnswerQuery({*few_, nullptr, query});
-  EXPECT_THAT(std::string(all.status().message()),
-              HasSubstr("choose one with --host"));
-  query.mutable_filter()->set_host("host007");
-  EXPECT_EQ(Ask(*few_, query, ALLOCATIONS), Ask(*all_, query, ALLOCATIONS));
+  query.set_sort(SORT_ADDRESS);
+  query.set_ascending(true);
+  query.set_limit(kHosts + 1);
+  query.mutable_at()->set_end(true);
+  Allocations table;
+  table.ParseFromString(Ask(*few_, query, ALLOCATIONS));
+  ASSERT_EQ(table.allocations_size(), kHosts + 1);
+  EXPECT_EQ(table.allocations(0).address(), kPool + kUnit)
+      << "each gave its first unit back";
+  EXPECT_EQ(table.allocations(198).host(), "host199");
+  EXPECT_EQ(table.allocations(199).address(), kPool + 2 * kUnit);
 }
 
 }  // namespace

@@ -29,23 +29,6 @@ void FillColumns(const UsageTimeline& usage,
   }
 }
 
-void FillPeak(const SelectedAllocator& allocator, const UsageTimeline& usage,
-              Position begin, Position end, PeakMoment* peak) {
-  const AllocatorReplay& replay = *allocator.replay;
-  const HostTrace& host = allocator.host->trace();
-  const Position position = usage.Over(begin, end).in_use_max_position;
-  const Usage at = usage.At(position);
-  const int64_t time_ps = replay.TimePsOf(position);
-  peak->set_time_ns(host.ToNs(time_ps));
-  peak->set_event(static_cast<int64_t>(position) -
-                  static_cast<int64_t>(replay.trace().baseline_rows) - 1);
-  peak->set_in_use_bytes(at.in_use_bytes);
-  peak->set_requested_bytes(at.requested_bytes);
-  peak->set_reserved_bytes(at.reserved_bytes);
-  peak->set_step(host.StepAt(time_ps));
-  peak->set_live_count(at.live_count);
-}
-
 // The events of the range, where they are no more than columns were asked.
 void FillEvents(const SelectedAllocator& allocator, const RowPredicate& keeps,
                 Position begin, Position end, uint32_t limit,
@@ -94,7 +77,8 @@ absl::StatusOr<DatasetMessage> AnswerMemoryTimeline(const DatasetInput& input) {
     const Position end = columns.back().end;
     std::vector<Position> highest;
     FillColumns(usage, columns, &highest, series);
-    FillPeak(allocator, usage, begin, end, series->mutable_peak());
+    *series->mutable_peak() = MakePeakMoment(
+        allocator, usage, usage.Over(begin, end).in_use_max_position);
     AddContributors(allocator, query, highest, series);
     AddMarks(input.run, allocator, range, column_count, series);
     FillEvents(allocator, keeps, begin, end, column_count, series);

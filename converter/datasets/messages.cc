@@ -114,6 +114,27 @@ TimelineEvent MakeTimelineEvent(const SelectedAllocator& allocator, Row row) {
   return message;
 }
 
+PeakMoment MakePeakMoment(const SelectedAllocator& allocator,
+                          const UsageTimeline& usage, Position position) {
+  const HostTrace& host = allocator.host->trace();
+  const int64_t time_ps = allocator.replay->TimePsOf(position);
+  const Usage at = usage.At(position);
+  PeakMoment message;
+  message.set_time_ns(host.ToNs(time_ps));
+  message.set_event(EventBefore(allocator.replay->trace(), position));
+  message.set_in_use_bytes(at.in_use_bytes);
+  message.set_requested_bytes(at.requested_bytes);
+  message.set_reserved_bytes(at.reserved_bytes);
+  message.set_step(host.StepAt(time_ps));
+  message.set_live_count(at.live_count);
+  return message;
+}
+
+int64_t EventBefore(const AllocatorTrace& trace, Position position) {
+  return static_cast<int64_t>(position) -
+         static_cast<int64_t>(trace.baseline_rows) - 1;
+}
+
 HoleState HolesOf(const ChunkMap& map, uint64_t request_bytes) {
   HoleState holes;
   holes.free_bytes = map.free_bytes;

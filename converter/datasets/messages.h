@@ -25,6 +25,14 @@ FragmentationMeasures MakeMeasures(const AllocatorReplay& replay,
                                    Position position, const HoleState& holes,
                                    uint64_t request_bytes);
 
+// The use at a position, as a moment; `usage` may count only a part.
+PeakMoment MakePeakMoment(const SelectedAllocator& allocator,
+                          const UsageTimeline& usage, Position position);
+
+// The event that led to a position, as the contract numbers it: -1 for the
+// baseline.
+int64_t EventBefore(const AllocatorTrace& trace, Position position);
+
 // The holes of a map as HoleTimeline states them.
 HoleState HolesOf(const ChunkMap& map, uint64_t request_bytes);
 

@@ -50,13 +50,6 @@ SelectedAllocator LoadAllocator(const Run& run, const AllocatorRef& ref) {
   return {std::move(host), replay, ref};
 }
 
-std::vector<SelectedAllocator> Selection::LoadAll() const {
-  std::vector<SelectedAllocator> all;
-  for (const AllocatorRef& ref : refs_)
-    all.push_back(LoadAllocator(*run_, ref));
-  return all;
-}
-
 absl::StatusOr<Selection> SelectAllocators(const Run& run,
                                            const Filter& filter) {
   std::vector<AllocatorRef> selected;

@@ -72,8 +72,6 @@ class Selection {
   const AllocatorSummary& SummaryOf(const AllocatorRef& ref) const {
     return HostOf(ref).allocators[ref.allocator];
   }
-  // All of them in memory at once, for answers that must compare them.
-  std::vector<SelectedAllocator> LoadAll() const;
 
  private:
   const Run* run_;

@@ -1,16 +1,14 @@
 #include "converter/datasets/steps.h"
 
-#include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 
 #include "converter/datasets/messages.h"
+#include "converter/datasets/page.h"
 
 namespace oom_forensics {
 namespace {
-
-constexpr uint32_t kDefaultLimit = 100;
-constexpr uint32_t kMaxLimit = 10'000;
 
 void FillStepUse(const SelectedAllocator& allocator, const TrainingStep& step,
                  StepUse* use) {
@@ -25,16 +23,9 @@ void FillStepUse(const SelectedAllocator& allocator, const TrainingStep& step,
   const Position begin = trace.PositionAt(step.begin_ps);
   const Position end = trace.PositionAt(step.end_ps);
   const UsageExtremes extremes = replay.usage().Over(begin, end);
-  const Usage at_peak = replay.usage().At(extremes.in_use_max_position);
-  PeakMoment* peak = use->mutable_peak();
-  peak->set_time_ns(host.ToNs(replay.TimePsOf(extremes.in_use_max_position)));
-  peak->set_event(static_cast<int64_t>(extremes.in_use_max_position) -
-                  static_cast<int64_t>(trace.baseline_rows) - 1);
-  peak->set_in_use_bytes(at_peak.in_use_bytes);
-  peak->set_requested_bytes(at_peak.requested_bytes);
-  peak->set_reserved_bytes(at_peak.reserved_bytes);
-  peak->set_step(step.number);
-  peak->set_live_count(at_peak.live_count);
+  *use->mutable_peak() =
+      MakePeakMoment(allocator, replay.usage(), extremes.in_use_max_position);
+  use->mutable_peak()->set_step(step.number);
   use->set_begin_in_use_bytes(replay.usage().At(begin).in_use_bytes);
   use->set_end_in_use_bytes(replay.usage().At(end).in_use_bytes);
   uint64_t allocs = 0;
@@ -67,14 +58,13 @@ absl::StatusOr<DatasetMessage> AnswerSteps(const DatasetInput& input) {
   const auto selected = SelectAllocators(input.run, query.filter());
   if (!selected.ok()) return selected.status();
   auto answer = std::make_unique<Steps>();
-  const uint64_t limit =
-      query.limit() == 0 ? kDefaultLimit : std::min(query.limit(), kMaxLimit);
-  uint64_t index = 0;
+  const Page page = PageOf(query, std::numeric_limits<size_t>::max());
+  size_t index = 0;
   for (const SelectedAllocator& allocator : *selected) {
     const HostTrace& host = allocator.host->trace();
     for (const TrainingStep& step : host.steps) {
       if (!InRange(host, step, query.filter())) continue;
-      if (index >= query.offset() && index < query.offset() + limit) {
+      if (index >= page.begin && index < page.end) {
         FillStepUse(allocator, step, answer->add_steps());
       }
       ++index;

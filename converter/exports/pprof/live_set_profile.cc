@@ -35,7 +35,7 @@ Groups GroupLiveSet(const SelectedAllocator& allocator, Position position,
                     const Filter& filter) {
   const AllocatorReplay& replay = *allocator.replay;
   const RowPredicate keeps(allocator, filter, BirthRule::kFiltered);
-  const RoleClassifier roles(replay);
+  const RoleClassifier& roles = allocator.host->Roles(replay);
   Groups groups;
   for (const Row row : replay.LiveAt(position)) {
     if (!keeps(row)) continue;
