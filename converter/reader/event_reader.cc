@@ -79,13 +79,15 @@ std::string_view PlaneVocabulary::TextOf(const StatValue& value) const {
 
 void ReadStat(std::string_view stat, const PlaneVocabulary& vocabulary,
               StatSet* stats) {
-  int64_t metadata_id = 0;
+  StatKind kind = vocabulary.KindOf(0);
   StatValue value;
   FieldReader reader(stat);
   while (reader.next()) {
     switch (reader.tag()) {
       case schema::xstat::kMetadataId:
-        metadata_id = reader.get_int64();
+        kind = vocabulary.KindOf(reader.get_int64());
+        // It comes first in real files, and most stats are of no interest.
+        if (kind == StatKind::kUnknown) return;
         break;
       case schema::xstat::kDoubleValue: {
         const double number = reader.get_double();
@@ -114,7 +116,6 @@ void ReadStat(std::string_view stat, const PlaneVocabulary& vocabulary,
         reader.skip();
     }
   }
-  const StatKind kind = vocabulary.KindOf(metadata_id);
   if (kind != StatKind::kUnknown) stats->Set(kind, value);
 }
 
