@@ -182,8 +182,8 @@ inline constexpr std::string_view kRequestedBytes =
     "requested_bytes";  // uint64
 inline constexpr std::string_view kAllocatedBytes =
     "allocated_bytes";  // uint64
-// 1: the op ran by itself (eagerly). 0: as a node of a graph, that is, in a
-// thread of TensorFlow's pools or under a scope. Absent: unknown.
+// 1: the op ran by itself (eagerly). 0: as a node of a graph, that is, under a
+// scope or in a thread of TensorFlow's pools. Absent: unknown.
 inline constexpr std::string_view kEager = "eager";  // uint64
 
 // Stats of an event (XEvent.stats).

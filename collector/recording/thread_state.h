@@ -3,12 +3,10 @@
 #ifndef OOM_FORENSICS_COLLECTOR_RECORDING_THREAD_STATE_H_
 #define OOM_FORENSICS_COLLECTOR_RECORDING_THREAD_STATE_H_
 
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstring>
 
 #include "collector/recording/allocator_table.h"
 
@@ -22,24 +20,13 @@ struct ThreadState {
   const AllocatorInfo* inside = nullptr;
   // For sampling; see Recorder::Keeps().
   uint64_t random = 0;
-  // A thread of TensorFlow's own pools, by its name ("tf_Compute"). Nodes of
-  // graphs run there, eager ops in the thread that asked for them.
-  bool is_pool_thread = false;
 };
-
-inline bool IsPoolThread() noexcept {
-  char name[16] = "";
-  return prctl(PR_GET_NAME, name) == 0 && std::strncmp(name, "tf_", 3) == 0 &&
-         // It runs eager ops that nobody waits for.
-         std::strncmp(name, "tf_eager", 8) != 0;
-}
 
 inline ThreadState& CurrentThread() noexcept {
   static thread_local ThreadState state;
   if (state.os_id == 0) {
     state.os_id = static_cast<uint32_t>(syscall(SYS_gettid));
     state.random = 0x9e3779b97f4a7c15u * (state.os_id + uint64_t{1});
-    state.is_pool_thread = IsPoolThread();
   }
   return state;
 }

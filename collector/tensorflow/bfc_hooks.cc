@@ -1,5 +1,6 @@
 #include "collector/tensorflow/bfc_hooks.h"
 
+#include <dlfcn.h>
 #include <time.h>
 
 #include <algorithm>
@@ -53,6 +54,9 @@ struct Hooks {
   void** end_seen[kClassCount] = {};
   std::optional<BfcInspector> inspector;
   std::optional<AnnotationReader> annotations;
+  // PyGILState_GetThisThreadState(): null in threads that Python does not know.
+  // Needs no lock. Null itself where there is no Python.
+  void* (*python_thread_state)() = nullptr;
   OutOfMemoryHandler on_out_of_memory;
 };
 
@@ -107,24 +111,26 @@ const AllocatorInfo* AddAllocator(const Hooks& hooks, void* self) noexcept {
   }
 }
 
-// How the op ran that the annotation names. TensorFlow gives every run of a
-// function and of an eager op a step id; what it does beside (folding
-// constants, say) has none. A node of a graph runs in a thread of TensorFlow's
-// pools or has a scope in its name; an eager op is named after its type alone.
-ExecutionMode ModeOf(const Annotation& annotation, const ThreadState& thread) {
-  if (annotation.step_id == 0 || annotation.op.empty()) {
+// How the op ran that the annotation names. What a kernel allocates has a
+// region type ("output"); what TensorFlow does beside (folding constants, say)
+// has none. An eager op is named after its type alone and runs in the thread
+// that asked for it, which Python knows; a node of a graph has a scope in its
+// name or runs in a thread of TensorFlow's pools, which Python does not know.
+ExecutionMode ModeOf(const Hooks& hooks, const Annotation& annotation) {
+  if (annotation.op.empty() || annotation.region_type.empty()) {
     return ExecutionMode::kUnknown;
   }
-  return thread.is_pool_thread ||
-                 annotation.op.find('/') != std::string_view::npos
-             ? ExecutionMode::kGraph
-             : ExecutionMode::kEager;
+  if (annotation.op.find('/') != std::string_view::npos) {
+    return ExecutionMode::kGraph;
+  }
+  if (hooks.python_thread_state == nullptr) return ExecutionMode::kUnknown;
+  return hooks.python_thread_state() != nullptr ? ExecutionMode::kEager
+                                                : ExecutionMode::kGraph;
 }
 
 // The site of what the calling thread has just asked for, and its step.
 const Site* SiteOfRequest(const Hooks& hooks, size_t requested_bytes,
-                          size_t allocated_bytes, const ThreadState& thread,
-                          int64_t* step_id) noexcept {
+                          size_t allocated_bytes, int64_t* step_id) noexcept {
   SiteKey key;
   key.requested_bytes = requested_bytes;
   key.allocated_bytes = allocated_bytes;
@@ -134,7 +140,7 @@ const Site* SiteOfRequest(const Hooks& hooks, size_t requested_bytes,
     key.op = annotation.op;
     key.region_type = annotation.region_type;
     key.dtype = annotation.dtype;
-    key.mode = ModeOf(annotation, thread);
+    key.mode = ModeOf(hooks, annotation);
     *step_id = annotation.step_id;
     try {
       if (*annotation.shape) shape = (*annotation.shape)();
@@ -155,13 +161,13 @@ bool RetryOnFailure(const void* attributes) {
                                            size_t num_bytes,
                                            const void* attributes,
                                            int64_t waited_ns,
-                                           const ThreadState& thread) noexcept {
+                                           uint32_t thread) noexcept {
   try {
     int64_t step_id = 0;
-    const Site* site = SiteOfRequest(hooks, num_bytes, 0, thread, &step_id);
+    const Site* site = SiteOfRequest(hooks, num_bytes, 0, &step_id);
     Failure failure;
     failure.sequence = hooks.recorder->RecordFailure(
-        allocator.id, site == nullptr ? 0 : site->id, step_id, thread.os_id);
+        allocator.id, site == nullptr ? 0 : site->id, step_id, thread);
     failure.waited_ns = waited_ns;
     failure.retry_on_failure = RetryOnFailure(attributes);
     failure.statistics = hooks.inspector->Statistics(self);
@@ -201,7 +207,7 @@ void* HookedAllocateRaw(void* self, size_t alignment, size_t num_bytes,
     // Nothing asked for, nothing given: not a failure.
     if (num_bytes > 0) {
       RecordFailedRequest(hooks, self, *allocator, num_bytes, attributes,
-                          CoarseClockNs() - start_ns, thread);
+                          CoarseClockNs() - start_ns, thread.os_id);
     }
     return nullptr;
   }
@@ -210,9 +216,9 @@ void* HookedAllocateRaw(void* self, size_t alignment, size_t num_bytes,
     return address;
   }
   int64_t step_id = 0;
-  const Site* site = SiteOfRequest(
-      hooks, num_bytes, hooks.inspector->AllocatedSize(self, address), thread,
-      &step_id);
+  const Site* site =
+      SiteOfRequest(hooks, num_bytes,
+                    hooks.inspector->AllocatedSize(self, address), &step_id);
   hooks.recorder->RecordAlloc(allocator->id, address,
                               site == nullptr ? 0 : site->id, step_id,
                               thread.os_id);
@@ -307,6 +313,8 @@ HookReport InstallBfcHooks(const TensorFlowLibrary& library, Recorder* recorder,
   hooks->recorder = recorder;
   hooks->allocate_raw = library.FunctionOf<AllocateRaw>(kAllocateRaw);
   hooks->deallocate_raw = library.FunctionOf<DeallocateRaw>(kDeallocateRaw);
+  hooks->python_thread_state = reinterpret_cast<void* (*)()>(
+      dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
   std::string why;
   if (hooks->allocate_raw == nullptr || hooks->deallocate_raw == nullptr) {
     why = "TensorFlow does not export the functions of tsl::BFCAllocator";

@@ -10,15 +10,18 @@ hits all of them alike:
   profiler + ours  the same with the collector: every event kept beside its own
 
 Two jobs: an eager operation on small tensors, where the allocator is most of the work,
-and a Keras training step. A round times every way once. Time is that of the process on
-the CPU, of all its threads: another job on the machine does not count. The table shows
-the median of the rounds' ratios to `off` and their middle half.
+and a Keras training step. A round times a short slice of every way, each between two
+slices of `off`, and relates it to their mean: what changes slowly cancels out. Time is
+that of the process on the CPU, of all its threads: another job on the machine does not
+count. The table shows the median of the rounds' ratios, their middle half, and the
+standard error of the median.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import os
 import random
 import statistics
@@ -26,6 +29,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 os.environ.setdefault("TF_CPU_ALLOCATOR_USE_BFC", "1")
@@ -36,9 +40,11 @@ import numpy as np
 import oom_forensics
 import tensorflow as tf
 
-EAGER_OPS_PER_ROUND = 4000
-STEPS_PER_ROUND = 12
-WAYS = ("off", "always on", "recording", "profiler", "profiler + ours")
+EAGER_OPS_PER_SLICE = 300
+STEPS_PER_SLICE = 4
+# The ways, and in every how many rounds they are timed: the first are the ones that have
+# to be told from noise, the last ones take a second to begin and end.
+WAYS = {"off": 1, "always on": 1, "recording": 2, "profiler": 15, "profiler + ours": 15}
 Job = Callable[[], None]
 
 
@@ -48,7 +54,7 @@ def eager_job() -> Job:
     right = tf.random.normal([16, 16])
 
     def run() -> None:
-        for _ in range(EAGER_OPS_PER_ROUND):
+        for _ in range(EAGER_OPS_PER_SLICE):
             tf.add(left, right)
 
     return run
@@ -76,7 +82,7 @@ def training_job() -> Job:
     labels = rng.integers(0, 10, 32)
 
     def run() -> None:
-        for _ in range(STEPS_PER_ROUND):
+        for _ in range(STEPS_PER_SLICE):
             model.train_on_batch(images, labels)
 
     return run
@@ -97,34 +103,58 @@ def way(name: str) -> Iterator[None]:
             yield
 
 
-def measure(job: Job, rounds: int) -> dict[str, list[float]]:
-    """Returns the seconds of each round by way."""
-    seconds: dict[str, list[float]] = {name: [] for name in WAYS}
+@dataclass
+class Slices:
+    """What was measured of one way."""
+
+    seconds: list[float] = field(default_factory=list)
+    # To the slices of `off` before and after.
+    ratios: list[float] = field(default_factory=list)
+
+
+def slice_seconds(job: Job, name: str) -> float:
+    """Returns the seconds of one slice, after one that is not timed."""
+    with way(name):
+        job()
+        begin = time.process_time()
+        job()
+        return time.process_time() - begin
+
+
+def measure(job: Job, rounds: int) -> dict[str, Slices]:
+    """Returns the slices by way."""
+    slices = {name: Slices() for name in WAYS}
     shuffle = random.Random(1)
     job()
+    before = slice_seconds(job, "off")
     for number in range(rounds):
-        order = list(WAYS)
+        # `off` among the others shows what the machine's noise alone makes of a ratio.
+        order = [name for name, every in WAYS.items() if number % every == 0]
         shuffle.shuffle(order)
         for name in order:
-            with way(name):
-                job()
-                begin = time.process_time()
-                job()
-                seconds[name].append(time.process_time() - begin)
+            seconds = slice_seconds(job, name)
+            after = slice_seconds(job, "off")
+            slices[name].seconds.append(seconds)
+            slices[name].ratios.append(2 * seconds / (before + after))
+            before = after
         print(f"\r  round {number + 1} of {rounds}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    return seconds
+    return slices
 
 
-def table_lines(title: str, seconds: dict[str, list[float]], count: int) -> list[str]:
+def table_lines(title: str, slices: dict[str, Slices], count: int) -> list[str]:
     """Returns the table's lines of one job."""
     lines = []
     for name in WAYS:
-        pairs = zip(seconds[name], seconds["off"], strict=True)
-        ratios = [value / off for value, off in pairs]
+        ratios = slices[name].ratios
         low, middle, high = statistics.quantiles(ratios, n=4)
-        each = statistics.median(seconds[name]) / count * 1e6
-        lines.append(f"| {title} | {name} | {each:,.1f} | {middle:.3f} | {low:.3f} to {high:.3f} |")
+        # Of the median of a normal distribution, by its quartiles.
+        error = 1.253 * (high - low) / 1.349 / math.sqrt(len(ratios))
+        each = statistics.median(slices[name].seconds) / count * 1e6
+        lines.append(
+            f"| {title} | {name} | {each:,.1f} | {middle:.3f} ± {error:.3f} |"
+            f" {low:.3f} to {high:.3f} |"
+        )
     return lines
 
 
@@ -153,18 +183,19 @@ def stop_cost() -> str:
 def main() -> None:
     """Measures both jobs and prints a table in Markdown."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--rounds", type=int, default=240)
     rounds = parser.parse_args().rounds
     lines = []
     print("eager operation", file=sys.stderr)
-    seconds = measure(eager_job(), rounds)
-    lines += table_lines("eager add, 16x16", seconds, EAGER_OPS_PER_ROUND)
+    # Its slices are short.
+    slices = measure(eager_job(), 3 * rounds)
+    lines += table_lines("eager add, 16x16", slices, EAGER_OPS_PER_SLICE)
     print("training step", file=sys.stderr)
-    seconds = measure(training_job(), rounds)
-    lines += table_lines("Keras train step", seconds, STEPS_PER_ROUND)
+    slices = measure(training_job(), rounds)
+    lines += table_lines("Keras train step", slices, STEPS_PER_SLICE)
     cores = len(os.sched_getaffinity(0))
     print(f"TensorFlow {tf.__version__}, {cores} cores, {rounds} rounds, ratio to off\n")
-    print("| job | collector | µs each | ratio | middle half |")
+    print("| job | collector | µs each | ratio to off | middle half |")
     print("| --- | --- | --- | --- | --- |")
     print("\n".join(lines))
     print(f"\n{stop_cost()}")

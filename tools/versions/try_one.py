@@ -1,7 +1,8 @@
 """Tries the collector on the TensorFlow of this environment; exits 1 if it falls short.
 
 Runs out of memory for real and compares what the recorder kept with TensorFlow's own
-chunk map, address by address.
+chunk map, address by address. Eager ops, nodes of graphs and training steps have to be
+told apart, and the sizes of the CPU's plain malloc to be known.
 """
 
 from __future__ import annotations
@@ -38,10 +39,18 @@ def stats_of(plane: Any, stats: Any) -> dict[str, Any]:
     return found
 
 
+@tf.function  # type: ignore[untyped-decorator]
+def in_graph(tensor: Any) -> Any:
+    """A node that allocates, with a name that no eager op has."""
+    return tf.matmul(tensor, tensor, name="product")
+
+
 def run_out_of_memory(logdir: Path) -> None:
     """Fills the pool with tensors of many sizes until it is full."""
     kept = [tf.zeros([100 + i, 30]) for i in range(20)]
     with tf.profiler.experimental.Profile(str(logdir)):
+        with tf.profiler.experimental.Trace("train", step_num=7):
+            in_graph(tf.ones([64, 64]))
         try:
             for i in range(10_000):
                 kept.append(tf.random.normal([64 + i, 1024]))
@@ -60,6 +69,8 @@ def check(logdir: Path) -> None:
     (plane,) = [plane for plane in space.planes if "bfc" in plane.name]
     live: dict[int, tuple[int, int]] = {}
     named = 0
+    eager: dict[str, set[int]] = {}
+    steps = []
     for line in plane.lines:
         for event in line.events:
             metadata = plane.event_metadata[event.metadata_id]
@@ -68,6 +79,9 @@ def check(logdir: Path) -> None:
             if metadata.name == "alloc":
                 live[stats["address"]] = (site["allocated_bytes"], site["requested_bytes"])
                 named += "op" in site and "shape" in site
+                eager.setdefault(site.get("op", ""), set()).add(site.get("eager", -1))
+            elif metadata.name == "step_begin":
+                steps.append(stats["step"])
             elif metadata.name == "free":
                 del live[stats["address"]]
             elif metadata.name == "failed":
@@ -75,6 +89,9 @@ def check(logdir: Path) -> None:
                 expected = {c.address: (c.size, c.requested_size) for c in dump.chunk if c.in_use}
                 require(live == expected, "the live set differs from TensorFlow's chunk map")
                 require(named > 100, "allocations have no op names")
+                require(eager["RandomStandardNormal"] == {1}, "an eager op is not told as one")
+                require(eager["product"] == {0}, "a node of a graph is not told as one")
+                require(steps == [7, -1], "the training step is not told")
                 print(f"{len(live)} live chunks as in TensorFlow's map, {named} with op and shape")
                 return
     raise SystemExit("the failure is not in the trace")
@@ -89,6 +106,7 @@ def main() -> None:
     print(f"TensorFlow {tf.__version__}: {status['hooks']}; op names {status['attribution']}")
     require(status["hooked"], "this TensorFlow is not recognised")
     require(status["attribution"] == "on", "this TensorFlow's op names are not recognised")
+    require("CPUAllocator: sizes counted" in status["hooks"], "sizes of malloc are not counted")
     with tempfile.TemporaryDirectory() as folder:
         run_out_of_memory(Path(folder))
         check(Path(folder))

@@ -11,7 +11,7 @@ for settings in (
     {"logdir": "elsewhere", "max_reports": 2},
 ):
     try:
-        oom_forensics.configure(**settings)  # type: ignore[arg-type]
+        oom_forensics.configure(**settings)
     except (ValueError, oom_forensics.RecorderError) as error:
         print(f"{type(error).__name__}: {error}")
     else:
