@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "collector/diagnostics.h"
@@ -100,6 +101,8 @@ void Collector::Hook() {
                    [] { Get()->recorder_.AfterForkInParent(); },
                    [] {
                      CurrentThread().os_id = 0;
+                     // Who held it, if anyone, is in the parent.
+                     new (&Get()->settings_mutex_) std::mutex;
                      Get()->recorder_.AfterForkInChild();
                      Get()->flight_recorder_.AfterForkInChild();
                    });
