@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { type DataColumn, DataTable } from './DataTable';
 
 interface TableOfProps<Row> {
@@ -18,16 +19,20 @@ export function TableOf<Row>({
   rowKey,
   summary = 'Show as a table',
 }: TableOfProps<Row>) {
+  // Hundreds of rows that nobody sees would slow down every move of the pointer.
+  const [open, setOpen] = useState(false);
   return (
-    <details class="table-of">
+    <details class="table-of" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{summary}</summary>
-      <DataTable
-        caption={caption}
-        columns={columns}
-        rows={rows.slice(0, MOST_ROWS)}
-        rowKey={rowKey}
-      />
-      {rows.length > MOST_ROWS && (
+      {open && (
+        <DataTable
+          caption={caption}
+          columns={columns}
+          rows={rows.slice(0, MOST_ROWS)}
+          rowKey={rowKey}
+        />
+      )}
+      {open && rows.length > MOST_ROWS && (
         <p class="hint">
           The first {MOST_ROWS} of {rows.length} rows; the export has all.
         </p>
