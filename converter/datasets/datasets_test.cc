@@ -334,6 +334,20 @@ TEST(AllocationsTest, ScopesAreATree) {
   EXPECT_EQ(model.children(0).count(), 8u);
 }
 
+TEST(AllocationsTest, DevicesAreGroups) {
+  TraceBuilder gpu("GPU_0_bfc#0");
+  gpu.AllocatorStat(test::Text(schema::kDeviceName, "/device:GPU:0"))
+      .Alloc(kPool * 16, {"op", "", 1, 3 * kUnit, 0});
+  const auto run = Fragmented().Open({&gpu});
+  Query query = At("end");
+  query.set_group_by(GROUP_DEVICE);
+  const auto answer = Get<Allocations>(*run, ALLOCATIONS, query);
+  ASSERT_EQ(answer.groups_size(), 2);
+  EXPECT_EQ(answer.groups(0).key(), "bfc#0") << "its device is not known";
+  EXPECT_EQ(answer.groups(1).key(), "/device:GPU:0");
+  EXPECT_EQ(answer.groups(1).allocated_bytes(), 3 * kUnit);
+}
+
 TEST(AllocationsTest, ARangeHoldsAllThatLivedInIt) {
   const auto run = Fragmented().Open();
   Query query;

@@ -48,7 +48,7 @@ std::string RoleKey(Role role) {
 
 bool IsGroupOfSite(GroupBy group_by) {
   return group_by != GROUP_STEP && group_by != GROUP_AGE &&
-         group_by != GROUP_ROLE;
+         group_by != GROUP_ROLE && group_by != GROUP_DEVICE;
 }
 
 std::string SiteGroupKey(const HostTrace& host, const AllocationSite& site,
@@ -93,6 +93,9 @@ std::string GroupKey(const SelectedAllocator& allocator, Row alloc,
   if (group_by == GROUP_STEP) {
     const int64_t step = replay.host().StepAt(replay.BornPs(alloc));
     return step == kUnknownStep ? "(no step)" : absl::StrCat(step);
+  }
+  if (group_by == GROUP_DEVICE) {
+    return Or(replay.trace().device, replay.trace().name.c_str());
   }
   if (group_by == GROUP_AGE) {
     return AgeKey(replay.TimePsOf(position) - replay.BornPs(alloc));
