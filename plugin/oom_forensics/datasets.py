@@ -48,6 +48,8 @@ class GroupBy(str, enum.Enum):
     """Op, shape, dtype and size together"""
     GROUP_MODE = "GROUP_MODE"
     """Eager or graph"""
+    GROUP_DEVICE = "GROUP_DEVICE"
+    """Of the allocator; its name where that is not known"""
 
 
 class SortKey(str, enum.Enum):
