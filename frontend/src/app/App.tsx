@@ -14,6 +14,7 @@ import {
 import type { Target } from '../store/target';
 import { Empty, Failed, Waiting } from '../ui/Notices';
 import { Story } from '../views/story/Story';
+import { useOverview } from '../views/timeline/Minimap';
 import { Timeline } from '../views/timeline/Timeline';
 import { Details } from './Details';
 import { NoRuns } from './NoRuns';
@@ -74,13 +75,17 @@ function RunContent({ run }: { readonly run: string }) {
 function Views({ target }: { readonly target: Target }) {
   const name = targetName(target);
   const again = reloads.value + retries.value;
+  // A timeline takes milliseconds, a verdict on ten million events seconds: the picture comes first.
+  const drawn = !useOverview(target).loading;
   // The name stands for the target
   useEffect(() => {
+    if (!drawn) return;
     const controller = new AbortController();
-    void loadOoms(target, controller.signal);
-    void findMissingViews(target, controller.signal);
+    void loadOoms(target, controller.signal).then(() =>
+      findMissingViews(target, controller.signal),
+    );
     return () => controller.abort();
-  }, [name, again]);
+  }, [name, again, drawn]);
 
   return (
     <>

@@ -13,15 +13,20 @@ const RIGHT = 16;
 const GRIP_PIXELS = 6;
 const COLUMNS = 1024;
 
+/** The whole recording, as coarse as the minimap shows it. */
+export function useOverview(target: Target) {
+  return useDataset(MEMORY_TIMELINE, {
+    run: target.run,
+    fields: { filter: filterOf(target), columns: COLUMNS },
+  });
+}
+
 /** The whole recording, with the part that the timeline shows: to be moved and stretched. */
 export function Minimap({ target, height }: { readonly target: Target; readonly height: number }) {
   const drag = useRef<{ grip: Grip; start: number; brush: { from: number; to: number } }>(
     undefined,
   );
-  const asked = useDataset(MEMORY_TIMELINE, {
-    run: target.run,
-    fields: { filter: filterOf(target), columns: COLUMNS },
-  });
+  const asked = useOverview(target);
   const series = asked.data?.series[0];
   const end = recordingLength(target);
   const brush = visibleRange(target);
