@@ -6,6 +6,10 @@
  * For each run: time to the first picture, cold (the converter has not read the
  * trace) and warm; times between frames while zooming and while scrubbing; what
  * was moved over the network; the page's memory.
+ *
+ * Where OOM_FORENSICS_XPROF_PYTHON names a Python that has xprof: how long its
+ * Memory Profile waits for its data on the same runs. It draws them with a
+ * library from another machine, so its picture itself is not measured.
  */
 import { type Browser, chromium, type Frame, type Page } from 'playwright-core';
 import { startTensorBoard } from './tensorboard';
@@ -134,8 +138,41 @@ async function during(frame: Frame, action: () => Promise<void>): Promise<Frames
   return { median: at(0.5), p95: at(0.95) };
 }
 
+/** Milliseconds until xprof has answered what its Memory Profile asks; undefined: it reads no memory here. */
+async function xprofAnswer(url: string, run: string): Promise<number | undefined> {
+  const base = `${url}/data/plugin/profile`;
+  const query = `run=${encodeURIComponent(run)}&tag=memory_profile`;
+  const hosts = (await (await fetch(`${base}/hosts?${query}`)).json()) as { hostname: string }[];
+  const began = performance.now();
+  const answer = await fetch(`${base}/data?${query}&host=${hosts[0]?.hostname}`);
+  const body = await answer.text();
+  return answer.ok && body.includes('memoryProfileSnapshots"') ? performance.now() - began : undefined;
+}
+
+async function xprofTable(logdir: string, python: string, ours: readonly Measured[]): Promise<void> {
+  const tensorBoard = await startTensorBoard(logdir, python);
+  try {
+    console.log("\n| run | xprof's data cold | warm | our first picture cold | warm |");
+    console.log('| --- | --- | --- | --- | --- |');
+    for (const { run, coldMs, warmMs } of ours) {
+      const cold = await xprofAnswer(tensorBoard.url, run);
+      const warm = cold && (await xprofAnswer(tensorBoard.url, run));
+      const beside = (theirs: number | undefined, own: number) =>
+        theirs ? `${own.toFixed(0)} ms (${(theirs / own).toFixed(1)} × sooner)` : `${own.toFixed(0)} ms`;
+      const time = (theirs: number | undefined) =>
+        theirs ? `${theirs.toFixed(0)} ms` : 'reads no memory here';
+      console.log(
+        `| ${run} | ${time(cold)} | ${time(warm)} | ${beside(cold, coldMs)} | ${beside(warm, warmMs)} |`,
+      );
+    }
+  } finally {
+    await tensorBoard.stop();
+  }
+}
+
 const [logdir] = process.argv.slice(2);
 if (!logdir) throw new Error('usage: bench LOGDIR');
+const measured: Measured[] = [];
 const tensorBoard = await startTensorBoard(logdir);
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -148,6 +185,7 @@ try {
   console.log('| --- | --- | --- | --- | --- | --- | --- | --- |');
   for (const { run } of runs) {
     const result = await measure(browser, tensorBoard.url, run);
+    measured.push(result);
     const frames = ({ median, p95 }: Frames) => `${median.toFixed(0)} / ${p95.toFixed(0)} ms`;
     console.log(
       `| ${run} | ${result.events} | ${result.coldMs.toFixed(0)} ms | ${result.warmMs.toFixed(0)} ms | ${frames(result.zoomFrames)} | ${frames(result.scrubFrames)} | ${result.movedKiB.toFixed(0)} KiB | ${result.heapMiB.toFixed(0)} MiB |`,
@@ -157,3 +195,5 @@ try {
   await browser.close();
   await tensorBoard.stop();
 }
+const xprof = process.env.OOM_FORENSICS_XPROF_PYTHON;
+if (xprof) await xprofTable(logdir, xprof, measured);

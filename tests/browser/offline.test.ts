@@ -25,7 +25,7 @@ describe('the page that oom-forensics html writes', () => {
   it('shows the same views as the tab, from a file and without a server', async () => {
     const { page, errors } = await openPage(write('fragmentation'));
     await seesStory({ tab: page });
-    for (const view of ['Who holds it', 'Live allocations', 'Fragmentation', 'Steps']) {
+    for (const view of ['Map over time', 'Who holds it', 'Live allocations', 'Fragmentation', 'Steps']) {
       await page.getByRole('tab', { name: view }).click();
       await seesView({ tab: page });
       expect(await page.getByRole('alert').count()).toBe(0);

@@ -13,7 +13,7 @@ interface Picture {
   readonly name: string;
   readonly link: Readonly<Record<string, string>>;
   readonly dark?: boolean;
-  /** Scrolls to the details below the story. */
+  /** Only the details below the story, in a window that is high enough for all of it. */
   readonly details?: boolean;
   readonly height: number;
 }
@@ -23,10 +23,12 @@ const RUN = 'fragmentation/2026_01_02_03_04_05';
 const PICTURES: readonly Picture[] = [
   { name: 'story', link: { run: RUN }, height: 1000 },
   { name: 'story-dark', link: { run: RUN }, dark: true, height: 1000 },
-  { name: 'address-map', link: { run: RUN, view: 'map' }, details: true, height: 760 },
-  { name: 'holders', link: { run: RUN, view: 'holders', stack: 'SCOPE' }, details: true, height: 720 },
-  { name: 'live-allocations', link: { run: RUN, view: 'live' }, details: true, height: 720 },
-  { name: 'fragmentation', link: { run: RUN, view: 'fragmentation' }, details: true, height: 1000 },
+  { name: 'address-map', link: { run: RUN, view: 'map' }, details: true, height: 2400 },
+  { name: 'map-over-time', link: { run: RUN, view: 'history' }, details: true, height: 2400 },
+  { name: 'holders', link: { run: RUN, view: 'holders', group: 'OP' }, details: true, height: 2400 },
+  { name: 'live-allocations', link: { run: RUN, view: 'live' }, details: true, height: 2400 },
+  { name: 'fragmentation', link: { run: RUN, view: 'fragmentation' }, details: true, height: 2400 },
+  { name: 'steps', link: { run: RUN, view: 'steps' }, details: true, height: 2400 },
 ];
 
 async function take(browser: Browser, url: string, picture: Picture, folder: string): Promise<void> {
@@ -38,7 +40,7 @@ async function take(browser: Browser, url: string, picture: Picture, folder: str
   const tab = page.frameLocator('iframe');
   await tab.getByText('Out of memory').first().waitFor({ timeout: 60_000 });
   await tab.locator('[role=tabpanel] .card[aria-busy=false]').first().waitFor();
-  await page.waitForTimeout(1500);
+  await page.waitForLoadState('networkidle');
   const details = tab.locator('#details');
   if (picture.details) await details.screenshot({ path: join(folder, `${picture.name}.png`) });
   else await page.screenshot({ path: join(folder, `${picture.name}.png`) });

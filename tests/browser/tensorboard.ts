@@ -14,9 +14,9 @@ export interface TensorBoard {
   stop(): Promise<void>;
 }
 
-export async function startTensorBoard(logdir: string): Promise<TensorBoard> {
+export async function startTensorBoard(logdir: string, python = PYTHON): Promise<TensorBoard> {
   const server = spawn(
-    PYTHON,
+    python,
     ['-m', 'tensorboard.main', '--logdir', logdir, '--port', '0', '--host', '127.0.0.1'],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, CUDA_VISIBLE_DEVICES: '' } },
   );
