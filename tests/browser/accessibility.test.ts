@@ -15,26 +15,32 @@ async function inEveryView(opened: Opened, look: (view: string) => Promise<void>
   expectNoErrors(opened);
 }
 
-/** What axe finds in a part of the tab. */
-async function violationsIn(opened: Opened, part: string): Promise<readonly string[]> {
-  const { violations } = await new AxeBuilder({ page: opened.page })
+/** What axe finds in a part of the tab, by some of its rules or by all. */
+async function violationsIn(
+  opened: Opened,
+  part: string,
+  rules: readonly string[] = [],
+): Promise<readonly string[]> {
+  const axe = new AxeBuilder({ page: opened.page })
     .include(['iframe', part])
     // The rows of a table are alike; the first dozen speak for them all.
-    .exclude(['iframe', 'tbody tr:nth-child(n+12)'])
-    .analyze();
+    .exclude(['iframe', 'tbody tr:nth-child(n+12)']);
+  if (rules.length > 0) axe.withRules([...rules]);
+  const { violations } = await axe.analyze();
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
 describe.each([
-  ['light', false],
-  ['dark', true],
-])('in the %s theme', (_theme, dark) => {
+  ['light', false, []],
+  // The same page in other colours.
+  ['dark', true, ['color-contrast']],
+])('in the %s theme', (_theme, dark, rules) => {
   it('axe finds nothing, in the story, the timeline and every view', async () => {
     const opened = await openTab({ dark });
     await seesStory(opened);
-    expect(await violationsIn(opened, 'main')).toEqual([]);
+    expect(await violationsIn(opened, 'main', rules)).toEqual([]);
     await inEveryView(opened, async (view) => {
-      expect(await violationsIn(opened, '#details'), view).toEqual([]);
+      expect(await violationsIn(opened, '#details', rules), view).toEqual([]);
     });
   });
 });
