@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "converter/forensics/remedy_candidate.h"
 #include "converter/text/bytes.h"
 #include "converter/trace/op_name.h"
@@ -185,10 +186,17 @@ std::optional<RemedyCandidate> MixedPrecision(const OomCase& oom) {
   RemedyCandidate candidate;
   candidate.remedy.set_kind("mixed_precision");
   candidate.remedy.set_title("Train in mixed precision.");
+  std::vector<std::string> smaller;
+  if (bytes > 0) {
+    smaller.push_back(absl::StrCat(FormatBytes(bytes),
+                                   " of outputs of layers and their "
+                                   "gradients"));
+  }
+  if (request_halves) smaller.push_back("the refused request");
   candidate.remedy.set_detail(absl::StrCat(
-      "Layers then compute in 16 bits while the weights stay as they are: ",
-      FormatBytes(bytes), " of outputs of layers and their gradients",
-      request_halves ? ", and the refused request," : "", " are halved."));
+      "Layers then compute in 16 bits while the weights stay as they are, "
+      "which halves ",
+      absl::StrJoin(smaller, " and "), "."));
   candidate.remedy.set_code(
       absl::StrCat("tf.keras.mixed_precision.set_global_policy(\"",
                    oom.OnGpu() ? "mixed_float16" : "mixed_bfloat16", "\")"));

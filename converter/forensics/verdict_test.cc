@@ -230,6 +230,19 @@ TEST(RemediesTest, Float64IsHalvedWhereItHoldsTheMemory) {
   EXPECT_EQ(float32->sufficiency(), ENOUGH_ALONE);
 }
 
+TEST(RemediesTest, ARefusedRequestAloneCanBeWorthMixedPrecision) {
+  TraceBuilder trace;
+  trace.Region(kBase, 8 * kMiB);
+  trace.Alloc(kBase, Tensor("a", 3 * kMiB, "[3]", 3));
+  trace.Fail(Tensor("model/dense/MatMul", 6 * kMiB), Oom(8 * kMiB));
+  const Judged judged = Judge(trace);
+  const Remedy* mixed = judged.FindRemedy("mixed_precision");
+  ASSERT_NE(mixed, nullptr);
+  EXPECT_NE(mixed->detail().find("which halves the refused request."),
+            std::string::npos)
+      << mixed->detail();
+}
+
 TEST(RemediesTest, NothingIsProposedWithoutEvidence) {
   TraceBuilder trace;
   trace.Region(kBase, 8 * kMiB);
