@@ -18,6 +18,7 @@ export default defineConfig({
     globalSetup: ['tests/browser/setup.ts'],
     fileParallelism: false,
     testTimeout: 240_000,
+    expect: { poll: { timeout: 30_000 } },
     hookTimeout: 240_000,
   },
 });
