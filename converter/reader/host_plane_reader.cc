@@ -63,6 +63,8 @@ AllocatorTrace BuildAllocator(const std::string& name, StockAllocator stock,
   facts.kind = "bfc";
   facts.limit_bytes = stock.limit_bytes;
   facts.quality = stock.quality;
+  // None of its events had an address.
+  if (stock.events.empty()) return writer.Finish();
   const auto stamp = [](const StockEvent& event) {
     RowStamp row;
     row.time_ps = event.time_ps;

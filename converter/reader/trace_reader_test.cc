@@ -282,6 +282,17 @@ TEST(StockTraceTest, WhatSuchATraceCannotTellIsSaid) {
             1u);
 }
 
+TEST(StockTraceTest, EventsWithoutAddressesAreCountedAndNoMore) {
+  PlaneBuilder plane("/host:CPU");
+  const int64_t alloc = plane.AddEventMetadata("MemoryAllocation");
+  plane.AddLine({11, "t1", 0, {StockEvent(alloc, 1000, 0, 256, 1536)}});
+  const auto trace = Read(SerializeSpace({plane.Serialize()}));
+  ASSERT_EQ(trace->allocators.size(), 1u);
+  const AllocatorTrace& allocator = trace->allocators[0];
+  EXPECT_EQ(allocator.row_count(), 0u);
+  EXPECT_EQ(allocator.quality.count(QualityCounter::kNoAddresses), 1u);
+}
+
 TEST(StockTraceTest, AnAllocatorOfTheCollectorIsNotReadTwice) {
   PlaneBuilder ours("/oom_forensics:GPU_0_bfc#0");
   const int64_t free = ours.AddEventMetadata("free");
