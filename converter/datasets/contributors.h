@@ -11,9 +11,8 @@ namespace oom_forensics {
 
 // Adds the query's `top` contributors to the series: the groups (by scope where
 // the query names none, or one that changes with age) that hold most where use
-// is highest, the rest as
-// "(others)", and their bytes at each of `positions`, one for each column of
-// the series.
+// is highest, and the rest as "(others)"; with their bytes at each of
+// `positions`, one for each column of the series.
 void AddContributors(const SelectedAllocator& allocator, const Query& query,
                      const std::vector<Position>& positions,
                      TimelineSeries* series);

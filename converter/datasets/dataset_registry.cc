@@ -68,8 +68,9 @@ absl::StatusOr<DatasetMessage> AnswerQuery(const DatasetInput& input) {
   auto answer = dataset->answer(input);
   // What was asked of hosts that are gone is no answer.
   absl::Status lost = input.run.TakeLoadFailure();
-  if (input.other_run != nullptr)
+  if (input.other_run != nullptr) {
     lost.Update(input.other_run->TakeLoadFailure());
+  }
   if (!lost.ok()) return lost;
   return answer;
 }

@@ -171,8 +171,7 @@ void FillStory(const SelectedAllocator& allocator, const FailedRequest& failure,
   FragmentationMeasures* measures = message->mutable_measures();
   *measures = MakeMeasures(replay, position, HolesOf(map, request_bytes),
                            request_bytes);
-  const uint64_t limit = failure.limit_bytes > 0 ? failure.limit_bytes
-                                                 : replay.trace().limit_bytes;
+  const uint64_t limit = replay.trace().LimitAt(failure.row);
   measures->set_limit_bytes(limit);
   measures->set_growable_bytes(
       limit > usage.reserved_bytes ? limit - usage.reserved_bytes : 0);

@@ -57,7 +57,6 @@ std::optional<DevicePressure> PressureAt(const HostAnalysis& host,
                                          const AllocatorReplay& allocator,
                                          Row failed_row) {
   const AllocatorTrace& trace = allocator.trace();
-  const FailedRequest* failure = trace.FailureOf(failed_row);
   const auto& allocators = host.allocators();
   for (size_t i = 0; i < host.trace().devices.size(); ++i) {
     const DeviceTrace& device = host.trace().devices[i];
@@ -77,9 +76,7 @@ std::optional<DevicePressure> PressureAt(const HostAnalysis& host,
     pressure.process_bytes = sample->process_bytes;
     pressure.pools_bytes = PoolBytesAt(replay, allocators, sample->time_ps);
     pressure.pool_bytes = allocator.usage().At(failed_row).reserved_bytes;
-    pressure.pool_limit_bytes = failure != nullptr && failure->limit_bytes > 0
-                                    ? failure->limit_bytes
-                                    : trace.limit_bytes;
+    pressure.pool_limit_bytes = trace.LimitAt(failed_row);
     pressure.request_bytes =
         RoundedBytes(allocator.SiteOf(failed_row).requested_bytes);
     return pressure;

@@ -83,7 +83,7 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
       usage_(replay.usage().At(failure)),
       layout_(LayoutAt(replay, failure)),
       live_(replay.LiveAt(failure)),
-      limit_bytes_(LimitAt(replay, failure)),
+      limit_bytes_(replay.trace().LimitAt(failure)),
       allowed_growth_bytes_(WholeUnits(
           limit_bytes_ - std::min(limit_bytes_, usage_.reserved_bytes))),
       growable_bytes_(

@@ -131,18 +131,25 @@ TEST(VerdictTest, APoolBelowItsLimitThatCouldNotGrowIsExternal) {
   EXPECT_EQ(judged.FindRemedy("free_device"), nullptr);  // Nobody looked.
 }
 
+// A device of 64 MiB for a request of 4 MiB beside one pool, as it stands.
+DevicePressure Device(uint64_t free_bytes, uint64_t pool_bytes,
+                      uint64_t pool_limit_bytes) {
+  DevicePressure device;
+  device.total_bytes = 64 * kMiB;
+  device.free_bytes = free_bytes;
+  device.pools_bytes = device.pool_bytes = pool_bytes;
+  device.pool_limit_bytes = pool_limit_bytes;
+  device.request_bytes = 4 * kMiB;
+  return device;
+}
+
 TEST(VerdictTest, AFullDeviceIsCuredByTheProcessesThatFillIt) {
   TraceBuilder trace;
   trace.Region(kBase, 2 * kMiB);
   trace.Alloc(kBase, Tensor("a", 2 * kMiB));
   trace.Fail(Tensor("b", 4 * kMiB), Oom(64 * kMiB));
-  DevicePressure device;
-  device.total_bytes = 64 * kMiB;
-  device.free_bytes = kMiB;
+  DevicePressure device = Device(kMiB, 2 * kMiB, 64 * kMiB);
   device.process_bytes = 3 * kMiB;
-  device.pools_bytes = device.pool_bytes = 2 * kMiB;
-  device.pool_limit_bytes = 64 * kMiB;
-  device.request_bytes = 4 * kMiB;
   const Judged judged = Judge(trace, device);
   EXPECT_EQ(judged.verdict.kind(), "EXTERNAL");
   EXPECT_EQ(judged.verdict.short_by_bytes(), 3 * kMiB);
@@ -204,12 +211,8 @@ TEST(VerdictTest, ALimitBelowWhatTheDeviceHasIsLimit) {
   trace.Region(kBase, 8 * kMiB);
   trace.Alloc(kBase, Tensor("a", 6 * kMiB));
   trace.Fail(Tensor("b", 4 * kMiB), Oom(8 * kMiB));
-  DevicePressure device;
-  device.total_bytes = 64 * kMiB;
-  device.free_bytes = 32 * kMiB;
-  device.pools_bytes = device.pool_bytes = device.pool_limit_bytes = 8 * kMiB;
-  device.request_bytes = 4 * kMiB;
-  const Verdict verdict = Judge(trace, device).verdict;
+  const Verdict verdict =
+      Judge(trace, Device(32 * kMiB, 8 * kMiB, 8 * kMiB)).verdict;
   EXPECT_EQ(verdict.kind(), "LIMIT");
   EXPECT_NE(verdict.sentence().find("which had 32.0 MiB more"),
             std::string::npos)

@@ -197,13 +197,6 @@ class Trial {
 
 }  // namespace
 
-uint64_t LimitAt(const AllocatorReplay& replay, Row failure) {
-  const FailedRequest* failed = replay.trace().FailureOf(failure);
-  return failed != nullptr && failed->limit_bytes != 0
-             ? failed->limit_bytes
-             : replay.trace().limit_bytes;
-}
-
 Layout LayoutAt(const AllocatorReplay& replay, Position position) {
   const ChunkMap map = replay.MapAt(position);
   const int64_t now_ps = replay.TimePsOf(position);

@@ -58,9 +58,6 @@ struct Outcome {
 // position.
 Layout LayoutAt(const AllocatorReplay& replay, Position position);
 
-// The pool's limit when the request of a kFailed row failed; 0: unknown.
-uint64_t LimitAt(const AllocatorReplay& replay, Row failure);
-
 class WhatIf {
  public:
   // `failure` is a kFailed row, `limit_bytes` what the pool could grow to (0:

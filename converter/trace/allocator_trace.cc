@@ -20,6 +20,12 @@ const FailedRequest* AllocatorTrace::FailureOf(Row row) const {
   return found != failures.end() && found->row == row ? &*found : nullptr;
 }
 
+uint64_t AllocatorTrace::LimitAt(Row failure) const {
+  const FailedRequest* failed = FailureOf(failure);
+  return failed != nullptr && failed->limit_bytes > 0 ? failed->limit_bytes
+                                                      : limit_bytes;
+}
+
 Position AllocatorTrace::PositionAt(int64_t time_ps_bound) const {
   return static_cast<Position>(std::lower_bound(time_ps.begin() + baseline_rows,
                                                 time_ps.end(), time_ps_bound) -

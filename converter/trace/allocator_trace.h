@@ -124,6 +124,9 @@ struct AllocatorTrace {
   }
   // The failure of a kFailed row; null for any other.
   const FailedRequest* FailureOf(Row row) const;
+  // What the pool could grow to when the request of a kFailed row failed; 0:
+  // unknown. Any other row: what is known of the allocator.
+  uint64_t LimitAt(Row failure) const;
   // First position at or after which rows lie at or after the time.
   Position PositionAt(int64_t time_ps_bound) const;
   // Memory held by the columns and tables.

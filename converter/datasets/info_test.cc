@@ -1,0 +1,56 @@
+#include "converter/datasets/fragmented_run.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "proto/event_schema.h"
+
+namespace oom_forensics {
+namespace {
+
+using test::Fragmented;
+using test::Get;
+using test::kUnit;
+using test::TraceBuilder;
+using ::testing::HasSubstr;
+
+TEST(InfoTest, CountsAreExactAndTheBaselineIsCountedApart) {
+  const auto run = Fragmented().Open();
+  const auto info = Get<Info>(*run, INFO);
+  ASSERT_EQ(info.hosts_size(), 1);
+  ASSERT_EQ(info.hosts(0).allocators_size(), 1);
+  const AllocatorInfo& allocator = info.hosts(0).allocators(0);
+  EXPECT_EQ(allocator.alloc_count(), 15u);
+  EXPECT_EQ(allocator.free_count(), 7u);
+  EXPECT_EQ(allocator.oom_count(), 1u);
+  EXPECT_EQ(allocator.baseline_count(), 1u);
+  EXPECT_EQ(allocator.baseline_bytes(), 256u);
+  EXPECT_EQ(allocator.peak_in_use_bytes(), 16 * kUnit);
+  EXPECT_EQ(allocator.closeness(), 1.0);
+  EXPECT_EQ(info.hosts(0).first_step(), 10);
+  EXPECT_EQ(info.hosts(0).last_step(), 11);
+}
+
+TEST(InfoTest, TheCollectorsTotalsStandWhateverWasDropped) {
+  TraceBuilder trace;
+  trace.Alloc(0x1000, {})
+      .AllocatorStat(test::U64(schema::kTotalAllocs, 1000))
+      .AllocatorStat(test::U64(schema::kDroppedEvents, 999));
+  const auto run = trace.Open();
+  const auto info = Get<Info>(*run, INFO);
+  EXPECT_EQ(info.hosts(0).allocators(0).alloc_count(), 1000u);
+  EXPECT_THAT(
+      info.quality(0).name() + info.quality(1).name() + info.quality(2).name(),
+      HasSubstr("dropped_events"));
+}
+
+TEST(InfoTest, TheClosestToItsLimitComesFirst) {
+  TraceBuilder idle("idle#0");
+  idle.Alloc(0x1000, {});
+  TraceBuilder full("full#0");
+  full.Alloc(0x9000, {}).Fail({}, {true, 256, ""});
+  const auto run = idle.Open({&full});
+  const auto info = Get<Info>(*run, INFO);
+  EXPECT_EQ(info.hosts(0).allocators(0).allocator(), "full#0");
+}
+
+}  // namespace
+}  // namespace oom_forensics
