@@ -5,20 +5,32 @@
 
 namespace oom_forensics {
 
-void HoleSet::Insert(uint64_t first, uint64_t last) {
-  const uint64_t size = last - first + 1;
-  holes_.emplace(first, last);
-  ++sizes_[size];
-  free_bytes_ += size;
-  if (size < usable_from_bytes_) unusable_bytes_ += size;
+void HoleSet::CountIn(uint64_t size_bytes) {
+  ++sizes_[size_bytes];
+  free_bytes_ += size_bytes;
+  if (size_bytes < usable_from_bytes_) unusable_bytes_ += size_bytes;
+}
+
+void HoleSet::CountOut(uint64_t size_bytes) {
+  const auto entry = sizes_.find(size_bytes);
+  if (--entry->second == 0) sizes_.erase(entry);
+  free_bytes_ -= size_bytes;
+  if (size_bytes < usable_from_bytes_) unusable_bytes_ -= size_bytes;
+}
+
+void HoleSet::Insert(Ranges::iterator next, uint64_t first, uint64_t last) {
+  holes_.emplace_hint(next, first, last);
+  CountIn(last - first + 1);
+}
+
+void HoleSet::SetLast(Ranges::iterator hole, uint64_t last) {
+  CountOut(hole->second - hole->first + 1);
+  hole->second = last;
+  CountIn(last - hole->first + 1);
 }
 
 HoleSet::Ranges::iterator HoleSet::Erase(Ranges::iterator hole) {
-  const uint64_t size = hole->second - hole->first + 1;
-  const auto entry = sizes_.find(size);
-  if (--entry->second == 0) sizes_.erase(entry);
-  free_bytes_ -= size;
-  if (size < usable_from_bytes_) unusable_bytes_ -= size;
+  CountOut(hole->second - hole->first + 1);
   return holes_.erase(hole);
 }
 
@@ -29,7 +41,7 @@ bool HoleSet::AddRegion(uint64_t first, uint64_t last) {
     return false;
   }
   regions_.emplace(first, last);
-  Insert(first, last);
+  Insert(holes_.lower_bound(first), first, last);
   return true;
 }
 
@@ -44,15 +56,17 @@ void HoleSet::Take(uint64_t first, uint64_t last) {
   auto hole = holes_.upper_bound(first);
   if (hole != holes_.begin() && std::prev(hole)->second >= first) --hole;
   while (hole != holes_.end() && hole->first <= last) {
-    const uint64_t hole_first = hole->first;
     const uint64_t hole_last = hole->second;
-    Erase(hole);
-    if (hole_first < first) Insert(hole_first, first - 1);
+    if (hole->first < first) {
+      SetLast(hole, first - 1);
+      ++hole;
+    } else {
+      hole = Erase(hole);
+    }
     if (hole_last > last) {
-      Insert(last + 1, hole_last);
+      Insert(hole, last + 1, hole_last);
       return;
     }
-    hole = holes_.upper_bound(first);
   }
 }
 
@@ -72,13 +86,13 @@ void HoleSet::GiveBackWithin(uint64_t region_first, uint64_t region_last,
                              uint64_t first, uint64_t last) {
   auto next = holes_.upper_bound(first);
   // Joined with what is free beside it, or was already.
+  bool joins_before = false;
   if (next != holes_.begin()) {
     const auto before = std::prev(next);
-    if (before->first >= region_first && before->second + 1 >= first &&
-        before->second < region_last) {
-      first = before->first;
+    joins_before = before->first >= region_first &&
+                   before->second + 1 >= first && before->second < region_last;
+    if (joins_before) {
       last = std::max(last, before->second);
-      next = Erase(before);
     } else if (before->second >= first) {
       return;
     }
@@ -88,7 +102,11 @@ void HoleSet::GiveBackWithin(uint64_t region_first, uint64_t region_last,
     last = std::max(last, next->second);
     next = Erase(next);
   }
-  Insert(first, last);
+  if (joins_before) {
+    SetLast(std::prev(next), last);
+  } else {
+    Insert(next, first, last);
+  }
 }
 
 }  // namespace oom_forensics

@@ -36,7 +36,13 @@ class HoleSet {
  private:
   using Ranges = absl::btree_map<uint64_t, uint64_t>;  // First to last.
 
-  void Insert(uint64_t first, uint64_t last);
+  void CountIn(uint64_t size_bytes);
+  void CountOut(uint64_t size_bytes);
+  // Adds a hole that comes before `next`.
+  void Insert(Ranges::iterator next, uint64_t first, uint64_t last);
+  // Ends a hole elsewhere; cheaper than to replace it.
+  void SetLast(Ranges::iterator hole, uint64_t last);
+  // Returns the hole after it.
   Ranges::iterator Erase(Ranges::iterator hole);
   void GiveBackWithin(uint64_t region_first, uint64_t region_last,
                       uint64_t first, uint64_t last);
