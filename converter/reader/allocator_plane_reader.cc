@@ -90,7 +90,7 @@ class AllocatorPlaneReader {
   void ReadLine(std::string_view line, int64_t start_ps, bool baseline) {
     // kStepId and kThread are sticky within a line.
     EventContext sticky;
-    ForEachEvent(line, vocabulary_, &facts().quality,
+    ForEachEvent(line, vocabulary_, EventsToRead::kAll, &facts().quality,
                  [&](const EventFields& event, const char* end) {
                    sticky.step_id =
                        event.stats.Int64Or(StatKind::kStepId, sticky.step_id);

@@ -108,21 +108,22 @@ absl::Status ReadDevicePlane(const PlaneLayout& plane, ReadContext* context) {
     const absl::Status fits = context->ReserveRows(header.event_count * 2);
     if (!fits.ok()) return fits;
     const int64_t start_ps = context->LineStartPs(header.timestamp_ns);
-    ForEachEvent(
-        line, vocabulary, quality, [&](const EventFields& fields, const char*) {
-          const DeviceEventClass& event_class = classes.Get(fields.metadata_id);
-          if (!event_class.kind) {
-            quality->Add(QualityCounter::kUnknownEventKind);
-            return;
-          }
-          DeviceEvent event = event_class.base;
-          event.kind = *event_class.kind;
-          event.time_ps =
-              std::clamp(ReadContext::TimePs(start_ps, fields.offset_ps),
-                         -kMaxTimePs, kMaxTimePs);
-          TakeStats(fields.stats, vocabulary, context, &event);
-          device.events.push_back(event);
-        });
+    ForEachEvent(line, vocabulary, EventsToRead::kAll, quality,
+                 [&](const EventFields& fields, const char*) {
+                   const DeviceEventClass& event_class =
+                       classes.Get(fields.metadata_id);
+                   if (!event_class.kind) {
+                     quality->Add(QualityCounter::kUnknownEventKind);
+                     return;
+                   }
+                   DeviceEvent event = event_class.base;
+                   event.kind = *event_class.kind;
+                   event.time_ps = std::clamp(
+                       ReadContext::TimePs(start_ps, fields.offset_ps),
+                       -kMaxTimePs, kMaxTimePs);
+                   TakeStats(fields.stats, vocabulary, context, &event);
+                   device.events.push_back(event);
+                 });
   }
   std::stable_sort(device.events.begin(), device.events.end(),
                    [](const DeviceEvent& a, const DeviceEvent& b) {

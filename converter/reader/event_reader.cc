@@ -77,6 +77,33 @@ std::string_view PlaneVocabulary::TextOf(const StatValue& value) const {
   return names_.Get(static_cast<int64_t>(value.bits));
 }
 
+bool MayHaveKnownStats(std::string_view event,
+                       const PlaneVocabulary& vocabulary) {
+  constexpr uint8_t kMore = 0x80;
+  constexpr uint8_t kWireType = 7;
+  constexpr uint8_t kVarint = 0;
+  constexpr uint8_t kLengthDelimited = 2;
+  constexpr uint8_t kStatsKey = schema::xevent::kStats << 3 | kLengthDelimited;
+  const char* at = event.data();
+  const char* const end = at + event.size();
+  while (at < end) {
+    const auto key = static_cast<uint8_t>(*at++);
+    if (key >= kMore || at == end) return true;
+    if ((key & kWireType) == kVarint) {
+      while ((static_cast<uint8_t>(*at++) & kMore) != 0) {
+        if (at == end) return true;
+      }
+      continue;
+    }
+    if ((key & kWireType) != kLengthDelimited) return true;
+    const auto size = static_cast<uint8_t>(*at++);
+    if (size >= kMore || size > end - at) return true;
+    if (key == kStatsKey && !IsUnknownStat({at, size}, vocabulary)) return true;
+    at += size;
+  }
+  return false;
+}
+
 void ReadStat(std::string_view stat, const PlaneVocabulary& vocabulary,
               StatSet* stats) {
   StatKind kind = vocabulary.KindOf(0);
@@ -86,8 +113,6 @@ void ReadStat(std::string_view stat, const PlaneVocabulary& vocabulary,
     switch (reader.tag()) {
       case schema::xstat::kMetadataId:
         kind = vocabulary.KindOf(reader.get_int64());
-        // It comes first in real files, and most stats are of no interest.
-        if (kind == StatKind::kUnknown) return;
         break;
       case schema::xstat::kDoubleValue: {
         const double number = reader.get_double();

@@ -86,6 +86,25 @@ class PlaneVocabulary {
   uint64_t spoken_[2] = {0, 0};
 };
 
+// Whether a serialized XStat names, where every writer names it first, a kind
+// that is of no interest: most do.
+inline bool IsUnknownStat(std::string_view stat,
+                          const PlaneVocabulary& vocabulary) {
+  constexpr char kMetadataIdTag = schema::xstat::kMetadataId << 3;
+  constexpr uint8_t kMore = 0x80;
+  if (stat.size() < 3 || stat[0] != kMetadataIdTag) return false;
+  const auto low = static_cast<uint8_t>(stat[1]);
+  const auto high = static_cast<uint8_t>(stat[2]);
+  if (low < kMore) return vocabulary.KindOf(low) == StatKind::kUnknown;
+  return high < kMore &&
+         vocabulary.KindOf((low & ~kMore) | high << 7) == StatKind::kUnknown;
+}
+
+// Whether a serialized XEvent may have a stat of interest; true also where only
+// a closer look can tell.
+bool MayHaveKnownStats(std::string_view event,
+                       const PlaneVocabulary& vocabulary);
+
 // Adds a serialized XStat to `stats`, if its kind is known. Throws as protozero
 // does; for use within ForEachField.
 void ReadStat(std::string_view stat, const PlaneVocabulary& vocabulary,
@@ -102,12 +121,19 @@ struct EventFields {
   StatSet stats;
 };
 
+// Which events of a line are read. A host's are in their millions, and those
+// without a known stat are passed over in a fraction of the time.
+enum class EventsToRead { kAll, kWithKnownStats };
+
 // Calls `on_event(const EventFields&, const char* end)` for each event of the
 // line; `end` is where it ends in the file. Events that are not well-formed are
-// counted and left out.
+// counted and left out. Returns what the line says about itself, which may
+// stand behind its events.
 template <typename OnEvent>
-void ForEachEvent(std::string_view line, const PlaneVocabulary& vocabulary,
-                  QualityLog* quality, OnEvent on_event) {
+LineHeader ForEachEvent(std::string_view line,
+                        const PlaneVocabulary& vocabulary, EventsToRead which,
+                        QualityLog* quality, OnEvent on_event) {
+  LineHeader header;
   EventFields event;
   const auto read_event = [&](std::string_view message) {
     event.metadata_id = event.offset_ps = event.duration_ps = 0;
@@ -123,9 +149,13 @@ void ForEachEvent(std::string_view line, const PlaneVocabulary& vocabulary,
         case schema::xevent::kDurationPs:
           event.duration_ps = reader.get_int64();
           break;
-        case schema::xevent::kStats:
-          ReadStat(View(reader.get_view()), vocabulary, &event.stats);
+        case schema::xevent::kStats: {
+          const std::string_view stat = View(reader.get_view());
+          if (!IsUnknownStat(stat, vocabulary)) {
+            ReadStat(stat, vocabulary, &event.stats);
+          }
           break;
+        }
         default:
           reader.skip();
       }
@@ -133,10 +163,15 @@ void ForEachEvent(std::string_view line, const PlaneVocabulary& vocabulary,
   };
   const bool whole = ForEachField(line, [&](FieldReader& reader) {
     if (reader.tag() != schema::xline::kEvents) {
-      reader.skip();
+      header.TakeField(&reader);
       return;
     }
+    ++header.event_count;
     const std::string_view message = View(reader.get_view());
+    if (which == EventsToRead::kWithKnownStats &&
+        !MayHaveKnownStats(message, vocabulary)) {
+      return;
+    }
     if (read_event(message)) {
       on_event(event, message.data() + message.size());
     } else {
@@ -144,6 +179,7 @@ void ForEachEvent(std::string_view line, const PlaneVocabulary& vocabulary,
     }
   });
   if (!whole) quality->Add(QualityCounter::kMalformedMessages);
+  return header;
 }
 
 }  // namespace oom_forensics

@@ -22,9 +22,10 @@ namespace {
 
 constexpr std::string_view kMemoryAllocation = "MemoryAllocation";
 constexpr std::string_view kMemoryDeallocation = "MemoryDeallocation";
-constexpr uint64_t kProgressEvents = 1 << 18;
+constexpr uint64_t kProgressEvents = 1 << 15;
 
 struct StockEvent {
+  // Since its line's start, until that is known.
   int64_t time_ps = 0;
   uint64_t address = 0;
   // The allocator's own total after the event.
@@ -37,8 +38,17 @@ struct StockEvent {
 
 struct StockAllocator {
   std::vector<StockEvent> events;
+  // Events before it are of lines that are read.
+  size_t line_begin = 0;
   uint64_t limit_bytes = 0;
   QualityLog quality;
+};
+
+// A step marker, as an event of a line.
+struct StockStep {
+  int64_t number = 0;
+  int64_t offset_ps = 0;
+  int64_t duration_ps = 0;
 };
 
 // Whether the collector recorded this allocator itself.
@@ -54,10 +64,13 @@ bool IsRecorded(const HostTrace& trace, std::string_view allocator) {
 
 AllocatorTrace BuildAllocator(const std::string& name, StockAllocator stock,
                               HostTrace* trace) {
-  std::stable_sort(stock.events.begin(), stock.events.end(),
-                   [](const StockEvent& a, const StockEvent& b) {
-                     return a.time_ps < b.time_ps;
-                   });
+  const auto earlier = [](const StockEvent& a, const StockEvent& b) {
+    return a.time_ps < b.time_ps;
+  };
+  // As those of one thread are.
+  if (!std::is_sorted(stock.events.begin(), stock.events.end(), earlier)) {
+    std::stable_sort(stock.events.begin(), stock.events.end(), earlier);
+  }
   AllocatorTraceWriter writer(name, Source::STOCK_TRACE, &trace->sites);
   AllocatorTrace& facts = writer.facts();
   facts.kind = "bfc";
@@ -142,15 +155,16 @@ class HostPlaneReader {
   }
 
   void ReadLine(std::string_view line) {
-    const LineHeader header = ReadLineHeader(line);
-    const int64_t start_ps = context_->LineStartPs(header.timestamp_ns);
-    ForEachEvent(line, vocabulary_, &context_->trace().quality,
-                 [&](const EventFields& event, const char* end) {
-                   Add(event, start_ps, static_cast<uint64_t>(header.id));
-                   if (++event_count_ % kProgressEvents == 0) {
-                     context_->Consumed(end);
-                   }
-                 });
+    const LineHeader header =
+        ForEachEvent(line, vocabulary_, EventsToRead::kWithKnownStats,
+                     &context_->trace().quality,
+                     [&](const EventFields& event, const char* end) {
+                       Add(event);
+                       if (++event_count_ % kProgressEvents == 0) {
+                         context_->Consumed(end);
+                       }
+                     });
+    EndLine(header);
   }
 
   absl::Status Finish() {
@@ -167,14 +181,11 @@ class HostPlaneReader {
  private:
   enum class MemoryKind : uint8_t { kNone, kAllocation, kDeallocation };
 
-  void Add(const EventFields& event, int64_t start_ps, uint64_t thread) {
+  void Add(const EventFields& event) {
     const StatSet& stats = event.stats;
-    const int64_t time_ps = ReadContext::TimePs(start_ps, event.offset_ps);
     if (stats.Has(StatKind::kStepNum)) {
-      context_->steps().Add(
-          stats.Get(StatKind::kStepNum).AsInt64(), time_ps,
-          ReadContext::TimePs(time_ps,
-                              std::max<int64_t>(event.duration_ps, 0)));
+      steps_.push_back({stats.Get(StatKind::kStepNum).AsInt64(),
+                        event.offset_ps, event.duration_ps});
     }
     const MemoryKind kind = kinds_.Get(event.metadata_id);
     if (kind == MemoryKind::kNone) return;
@@ -190,10 +201,9 @@ class HostPlaneReader {
       site.allocated_bytes = RoundedBytes(site.requested_bytes);
     }
     StockEvent stock;
-    stock.time_ps = std::clamp(time_ps, -kMaxTimePs, kMaxTimePs);
+    stock.time_ps = event.offset_ps;
     stock.address = address;
     stock.in_use_bytes = stats.Uint64Or(StatKind::kStockBytesInUse, 0);
-    stock.thread = thread;
     stock.step_id = stats.Int64Or(StatKind::kStockStepId, 0);
     stock.site = context_->trace().sites.Intern(site);
     stock.is_alloc = kind == MemoryKind::kAllocation;
@@ -204,6 +214,28 @@ class HostPlaneReader {
           stock.in_use_bytes + stats.Uint64Or(StatKind::kBytesReserved, 0) +
           stats.Uint64Or(StatKind::kStockBytesAvailable, 0);
     }
+  }
+
+  // Gives the line's events its thread, and the trace's time.
+  void EndLine(const LineHeader& header) {
+    const int64_t start_ps = context_->LineStartPs(header.timestamp_ns);
+    for (auto& [name, stock] : allocators_) {
+      for (size_t i = stock.line_begin; i < stock.events.size(); ++i) {
+        StockEvent& event = stock.events[i];
+        event.time_ps = std::clamp(ReadContext::TimePs(start_ps, event.time_ps),
+                                   -kMaxTimePs, kMaxTimePs);
+        event.thread = static_cast<uint64_t>(header.id);
+      }
+      stock.line_begin = stock.events.size();
+    }
+    for (const StockStep& step : steps_) {
+      const int64_t begin_ps = ReadContext::TimePs(start_ps, step.offset_ps);
+      context_->steps().Add(
+          step.number, begin_ps,
+          ReadContext::TimePs(begin_ps,
+                              std::max<int64_t>(step.duration_ps, 0)));
+    }
+    steps_.clear();
   }
 
   // Null where the collector has recorded the allocator.
@@ -225,6 +257,7 @@ class HostPlaneReader {
   std::map<std::string, StockAllocator> allocators_;
   StockAllocator* last_ = nullptr;
   std::string_view last_name_;
+  std::vector<StockStep> steps_;
   uint64_t event_count_ = 0;
 };
 

@@ -44,7 +44,8 @@ std::string ReadContext::Text(std::string_view text) {
 }
 
 StringId ReadContext::Intern(std::string_view text) {
-  return text.empty() ? kEmptyString : trace_.strings.Intern(Text(text));
+  if (text.empty()) return kEmptyString;
+  return trace_.strings.Intern(IsCleanText(text) ? text : Text(text));
 }
 
 absl::Status ReadContext::ReserveRows(uint64_t rows) {

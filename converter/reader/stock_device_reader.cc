@@ -76,7 +76,8 @@ class StockDeviceReader {
       const absl::Status fits = context_->ReserveRows(header.event_count);
       if (!fits.ok()) return fits;
       const int64_t start_ps = context_->LineStartPs(header.timestamp_ns);
-      ForEachEvent(line, vocabulary, &context_->trace().quality,
+      ForEachEvent(line, vocabulary, EventsToRead::kAll,
+                   &context_->trace().quality,
                    [&](const EventFields& event, const char*) {
                      Add(event, vocabulary, start_ps, plane_device);
                    });

@@ -16,6 +16,7 @@ namespace {
 
 using test::Ask;
 using test::Event;
+using test::FieldOrder;
 using test::I64;
 using test::kStartNs;
 using test::PlaneBuilder;
@@ -94,7 +95,7 @@ TEST(TraceReaderTest, FieldsMayComeInAnyOrder) {
       "alloc", "op", {U64("requested_bytes", 10), U64("allocated_bytes", 256)});
   plane.AddLine({0, "events", 0, {{alloc, 5000, 0, {U64("address", 64)}}}});
   const auto trace =
-      Read(SerializeSpace({plane.Serialize(/*metadata_first=*/true)}));
+      Read(SerializeSpace({plane.Serialize(FieldOrder::kReversed)}));
   ASSERT_EQ(trace->allocators.size(), 1u);
   ASSERT_EQ(trace->allocators[0].row_count(), 1u);
   EXPECT_EQ(trace->sites.Get(trace->allocators[0].site[0]).requested_bytes,
@@ -262,6 +263,44 @@ TEST(StockTraceTest, EventsOfAllThreadsAreOneAllocator) {
   EXPECT_EQ(allocator.address[1], 0x1000u);
   EXPECT_EQ(allocator.address[2], 0x2000u);
   EXPECT_EQ(allocator.ContextOf(2).thread, 12u);
+}
+
+TEST(StockTraceTest, ALineMayBeExplainedBehindItsEvents) {
+  PlaneBuilder plane("/host:CPU");
+  const int64_t alloc = plane.AddEventMetadata("MemoryAllocation");
+  plane.AddLine({11, "t1", 7, {StockEvent(alloc, 1000, 0x1000, 256, 256)}});
+  plane.AddLine({12, "t2", 8, {StockEvent(alloc, 1000, 0x2000, 256, 512)}});
+  const auto trace =
+      Read(SerializeSpace({plane.Serialize(FieldOrder::kReversed)}));
+  ASSERT_EQ(trace->allocators.size(), 1u);
+  const AllocatorTrace& allocator = trace->allocators[0];
+  ASSERT_EQ(allocator.row_count(), 2u);
+  EXPECT_EQ(allocator.time_ps[0], 8000);
+  EXPECT_EQ(allocator.ContextOf(0).thread, 11u);
+  EXPECT_EQ(allocator.time_ps[1], 9000);
+  EXPECT_EQ(allocator.ContextOf(1).thread, 12u);
+}
+
+TEST(StockTraceTest, EventsOfNoInterestArePassedOver) {
+  // Many names: their numbers take one, two and three bytes.
+  PlaneBuilder plane("/host:CPU");
+  const int64_t other = plane.AddEventMetadata("ExecutorState::Process");
+  std::vector<Event> events;
+  for (int64_t i = 0; i < 20'000; ++i) {
+    events.push_back({other, i, 1, {I64("stat_" + std::to_string(i), i)}});
+  }
+  events.push_back({other, 30'000, 5'000, {I64("step_num", 7)}});
+  const int64_t alloc = plane.AddEventMetadata("MemoryAllocation");
+  events.push_back(StockEvent(alloc, 31'000, 0x1000, 256, 256));
+  events.push_back({alloc, 32'000, 0, {}});
+  plane.AddLine({11, "t1", 0, events});
+  const auto trace = Read(SerializeSpace({plane.Serialize()}));
+  ASSERT_EQ(trace->steps.size(), 1u);
+  EXPECT_EQ(trace->steps[0].number, 7);
+  EXPECT_EQ(trace->steps[0].begin_ps, 30'000);
+  ASSERT_EQ(trace->allocators.size(), 1u);
+  EXPECT_EQ(trace->allocators[0].row_count(), 1u);
+  EXPECT_EQ(trace->quality.count(QualityCounter::kMalformedMessages), 0u);
 }
 
 TEST(StockTraceTest, AChunkWhoseAllocationIsNotSeenIsInTheBaseline) {

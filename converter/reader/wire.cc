@@ -28,6 +28,13 @@ size_t Utf8Length(std::string_view text) {
 
 }  // namespace
 
+bool IsCleanText(std::string_view text) {
+  if (text.size() > kMaxTextBytes) return false;
+  unsigned char all = 0;
+  for (const char c : text) all |= static_cast<unsigned char>(c);
+  return all < 0x80;
+}
+
 std::string SanitizedText(std::string_view text, bool* shortened) {
   std::string clean;
   clean.reserve(text.size() < kMaxTextBytes ? text.size() : kMaxTextBytes);

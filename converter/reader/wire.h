@@ -112,9 +112,14 @@ class IdMap {
   absl::flat_hash_map<int64_t, Value> sparse_;
 };
 
+inline constexpr size_t kMaxTextBytes = 16384;
+
+// Whether SanitizedText(text) is `text` for certain: it is short and of ASCII
+// alone, as almost all is.
+bool IsCleanText(std::string_view text);
+
 // `text` as valid UTF-8 (bytes that are none become U+FFFD), at most
 // kMaxTextBytes long; sets `shortened` where it was cut.
-inline constexpr size_t kMaxTextBytes = 16384;
 std::string SanitizedText(std::string_view text, bool* shortened);
 
 }  // namespace oom_forensics

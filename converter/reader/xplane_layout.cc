@@ -117,27 +117,30 @@ absl::StatusOr<SpaceLayout> ReadLayout(std::string_view file,
   return layout;
 }
 
+void LineHeader::TakeField(FieldReader* reader) {
+  switch (reader->tag()) {
+    case schema::xline::kId:
+      id = reader->get_int64();
+      break;
+    case schema::xline::kName:
+      name = View(reader->get_view());
+      break;
+    case schema::xline::kTimestampNs:
+      timestamp_ns = reader->get_int64();
+      break;
+    case schema::xline::kEvents:
+      ++event_count;
+      reader->skip();
+      break;
+    default:
+      reader->skip();
+  }
+}
+
 LineHeader ReadLineHeader(std::string_view line) {
   LineHeader header;
-  ForEachField(line, [&](FieldReader& reader) {
-    switch (reader.tag()) {
-      case schema::xline::kId:
-        header.id = reader.get_int64();
-        break;
-      case schema::xline::kName:
-        header.name = View(reader.get_view());
-        break;
-      case schema::xline::kTimestampNs:
-        header.timestamp_ns = reader.get_int64();
-        break;
-      case schema::xline::kEvents:
-        ++header.event_count;
-        reader.skip();
-        break;
-      default:
-        reader.skip();
-    }
-  });
+  ForEachField(line,
+               [&header](FieldReader& reader) { header.TakeField(&reader); });
   return header;
 }
 

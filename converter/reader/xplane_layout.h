@@ -48,6 +48,10 @@ struct LineHeader {
   std::string_view name;
   int64_t timestamp_ns = 0;
   uint64_t event_count = 0;
+
+  // Takes the line's field that the reader stands at, or skips it. Throws as
+  // protozero does; for use within ForEachField.
+  void TakeField(FieldReader* reader);
 };
 LineHeader ReadLineHeader(std::string_view line);
 

@@ -85,12 +85,15 @@ int64_t PlaneBuilder::AddEventMetadata(std::string_view name,
   return id;
 }
 
-std::string PlaneBuilder::SerializeLine(const Line& line) {
+std::string PlaneBuilder::SerializeLine(const Line& line, FieldOrder order) {
   std::string bytes;
   pbf_writer writer(bytes);
-  writer.add_int64(schema::xline::kId, line.id);
-  writer.add_string(schema::xline::kName, line.name);
-  writer.add_int64(schema::xline::kTimestampNs, line.timestamp_ns);
+  const auto write_header = [&] {
+    writer.add_int64(schema::xline::kId, line.id);
+    writer.add_string(schema::xline::kName, line.name);
+    writer.add_int64(schema::xline::kTimestampNs, line.timestamp_ns);
+  };
+  if (order == FieldOrder::kAsWritten) write_header();
   for (const Event& event : line.events) {
     std::string event_bytes;
     pbf_writer event_writer(event_bytes);
@@ -104,12 +107,13 @@ std::string PlaneBuilder::SerializeLine(const Line& line) {
     }
     writer.add_bytes(schema::xline::kEvents, event_bytes);
   }
+  if (order == FieldOrder::kReversed) write_header();
   return bytes;
 }
 
-std::string PlaneBuilder::Serialize(bool metadata_first) {
+std::string PlaneBuilder::Serialize(FieldOrder order) {
   std::vector<std::string> lines;
-  for (const Line& line : lines_) lines.push_back(SerializeLine(line));
+  for (const Line& line : lines_) lines.push_back(SerializeLine(line, order));
   std::vector<std::string> stats;
   for (const Stat& stat : stats_) stats.push_back(SerializeStat(stat));
   std::string bytes;
@@ -119,7 +123,7 @@ std::string PlaneBuilder::Serialize(bool metadata_first) {
       writer.add_bytes(schema::xplane::kLines, line);
     }
   };
-  if (!metadata_first) {
+  if (order == FieldOrder::kAsWritten) {
     writer.add_string(schema::xplane::kName, name_);
     write_lines();
   }
@@ -137,7 +141,7 @@ std::string PlaneBuilder::Serialize(bool metadata_first) {
   for (const std::string& stat : stats) {
     writer.add_bytes(schema::xplane::kStats, stat);
   }
-  if (metadata_first) {
+  if (order == FieldOrder::kReversed) {
     write_lines();
     writer.add_string(schema::xplane::kName, name_);
   }

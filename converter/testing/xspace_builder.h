@@ -41,6 +41,11 @@ struct Line {
   std::vector<Event> events;
 };
 
+// How the fields of a plane and of its lines follow each other: by their
+// numbers, as TensorFlow writes them (events before what explains them), or the
+// other way round, which is as valid.
+enum class FieldOrder { kAsWritten, kReversed };
+
 // One XPlane. Numbers of metadata are given out in the order of use.
 class PlaneBuilder {
  public:
@@ -52,14 +57,13 @@ class PlaneBuilder {
                            std::string_view display_name = "",
                            const std::vector<Stat>& stats = {});
   void AddLine(const Line& line) { lines_.push_back(line); }
-  // The serialized XPlane, with its fields in the order of their numbers, as
-  // TensorFlow writes it; `metadata_first` turns that round.
-  std::string Serialize(bool metadata_first = false);
+  // The serialized XPlane.
+  std::string Serialize(FieldOrder order = FieldOrder::kAsWritten);
 
  private:
   int64_t StatId(const std::string& name);
   std::string SerializeStat(const Stat& stat);
-  std::string SerializeLine(const Line& line);
+  std::string SerializeLine(const Line& line, FieldOrder order);
 
   std::string name_;
   std::vector<Stat> stats_;
