@@ -98,6 +98,12 @@ export async function seesView({ tab }: Pick<Opened, 'tab'>): Promise<void> {
   await tab.locator('[role=tabpanel] .card[aria-busy=false]').first().waitFor();
 }
 
+/** Waits until all of the story and every card are there: an answer that comes moves what lies below. */
+export async function isStill({ tab }: Pick<Opened, 'tab'>): Promise<void> {
+  await seesStory({ tab });
+  await expect.poll(() => tab.locator('.card[aria-busy=true]').count(), { timeout: WAIT_MS }).toBe(0);
+}
+
 /** Nothing went wrong behind what was seen, and nothing was asked of another machine. */
 export function expectNoErrors({ errors }: Opened): void {
   expect(errors).toEqual([]);

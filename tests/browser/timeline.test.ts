@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectNoErrors, type Opened, openTab, sees, useBrowser } from './tab';
+import { expectNoErrors, isStill, type Opened, openTab, sees, useBrowser } from './tab';
 
 useBrowser();
 
@@ -22,6 +22,7 @@ describe('the timeline', () => {
     const single = opened.tab.getByText(/each shown$/);
     await summary.waitFor();
     for (let zoom = 0; zoom < 8 && !(await single.isVisible()); zoom += 1) {
+      await isStill(opened);
       const before = await summary.textContent();
       // Into the training: in the middle TensorFlow may be waiting for memory.
       await dragAcross(opened, 0.2, 0.4);
