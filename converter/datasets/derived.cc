@@ -59,11 +59,8 @@ std::shared_ptr<const LeakSearchResult> LeaksAt(
     const SelectedAllocator& allocator, Position position) {
   return allocator.host->cache().Get<LeakSearchResult>(
       Name(absl::StrCat("leaks ", position), allocator, Filter()), [&] {
-        StepIndex steps(*allocator.replay, position);
-        std::vector<FoundLeak> leaks =
-            FindLeaks(*allocator.replay, steps, position);
         return std::make_shared<const LeakSearchResult>(
-            LeakSearchResult{std::move(steps), std::move(leaks)});
+            FindLeaks(*allocator.replay, position));
       });
 }
 

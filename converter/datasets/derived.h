@@ -10,7 +10,6 @@
 #include "converter/datasets/group_timeline.h"
 #include "converter/datasets/selection.h"
 #include "converter/forensics/leak_finder.h"
-#include "converter/forensics/step_index.h"
 #include "converter/replay/hole_timeline.h"
 #include "converter/replay/usage_timeline.h"
 #include "proto/datasets.pb.h"
@@ -25,11 +24,7 @@ std::shared_ptr<const UsageTimeline> FilteredUsage(
 std::shared_ptr<const GroupTimeline> GroupsOverTime(
     const SelectedAllocator& allocator, const Filter& filter, GroupBy group_by);
 
-// The leaks as seen from a position, and the steps that they are counted in.
-struct LeakSearchResult {
-  StepIndex steps;
-  std::vector<FoundLeak> leaks;
-};
+// The leaks as seen from a position.
 std::shared_ptr<const LeakSearchResult> LeaksAt(
     const SelectedAllocator& allocator, Position position);
 

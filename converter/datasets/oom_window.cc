@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "converter/datasets/derived.h"
 #include "converter/datasets/messages.h"
 #include "converter/forensics/oom_case.h"
 #include "converter/forensics/pins.h"
@@ -145,7 +146,7 @@ void PutFirst(PinCost cost, Oom* message) {
 void FillForensics(const SelectedAllocator& allocator, Row failure,
                    Oom* message) {
   const OomCase oom(*allocator.replay, allocator.host->Roles(*allocator.replay),
-                    failure,
+                    failure, LeaksAt(allocator, failure),
                     PressureAt(*allocator.host, *allocator.replay, failure));
   *message->mutable_verdict() = JudgeOom(oom);
   FillPins(allocator, oom, message);

@@ -199,10 +199,13 @@ class LeakSearch {
 
 }  // namespace
 
-std::vector<FoundLeak> FindLeaks(const AllocatorReplay& replay,
-                                 const StepIndex& steps, Position position) {
-  if (steps.spans().empty()) return {};
-  return LeakSearch(replay, steps, position).Run();
+LeakSearchResult FindLeaks(const AllocatorReplay& replay, Position position) {
+  StepIndex steps(replay, position);
+  std::vector<FoundLeak> leaks;
+  if (!steps.spans().empty()) {
+    leaks = LeakSearch(replay, steps, position).Run();
+  }
+  return {std::move(steps), std::move(leaks)};
 }
 
 }  // namespace oom_forensics

@@ -40,9 +40,15 @@ struct FoundLeak {
   std::vector<uint64_t> bytes_by_step;
 };
 
-// Leaks as seen at `position` over the steps before it, the largest first.
-std::vector<FoundLeak> FindLeaks(const AllocatorReplay& replay,
-                                 const StepIndex& steps, Position position);
+struct LeakSearchResult {
+  // The steps that the leaks are counted in.
+  StepIndex steps;
+  // The largest first.
+  std::vector<FoundLeak> leaks;
+};
+
+// Leaks as seen at `position` over the steps before it.
+LeakSearchResult FindLeaks(const AllocatorReplay& replay, Position position);
 
 }  // namespace oom_forensics
 

@@ -17,8 +17,7 @@ Ask Tensor(const std::string& op, uint64_t bytes = kTensorBytes) {
 
 std::vector<FoundLeak> LeaksAtEnd(const Run& run) {
   const AllocatorReplay& replay = *run.Load(0)->allocators()[0];
-  const StepIndex steps(replay, replay.end_position());
-  return FindLeaks(replay, steps, replay.end_position());
+  return FindLeaks(replay, replay.end_position()).leaks;
 }
 
 TEST(LeakFinderTest, ASiteThatKeepsOneTensorOfEachStepLeaks) {
@@ -83,10 +82,10 @@ TEST(LeakFinderTest, WithoutStepsCallsOfGraphFunctionsAreSteps) {
   }
   const auto run = trace.Open();
   const AllocatorReplay& replay = *run->Load(0)->allocators()[0];
-  const StepIndex steps(replay, replay.end_position());
-  EXPECT_TRUE(steps.from_calls());
-  EXPECT_EQ(steps.spans().size(), 9u);  // The last may not have ended.
-  EXPECT_EQ(FindLeaks(replay, steps, replay.end_position()).size(), 1u);
+  const LeakSearchResult found = FindLeaks(replay, replay.end_position());
+  EXPECT_TRUE(found.steps.from_calls());
+  EXPECT_EQ(found.steps.spans().size(), 9u);  // The last may not have ended.
+  EXPECT_EQ(found.leaks.size(), 1u);
 }
 
 TEST(LeakFinderTest, ATraceWithoutStepsHasNoLeaks) {

@@ -75,7 +75,8 @@ uint64_t WholeUnits(uint64_t bytes) {
 }  // namespace
 
 OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
-                 Row failure, const std::optional<DevicePressure>& device)
+                 Row failure, std::shared_ptr<const LeakSearchResult> leaks,
+                 const std::optional<DevicePressure>& device)
     : replay_(replay),
       roles_(roles),
       failure_(failure),
@@ -90,8 +91,7 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
           device_is_full()
               ? WholeUnits(std::min(device_free_bytes(), allowed_growth_bytes_))
               : allowed_growth_bytes_),
-      steps_(replay, failure),
-      leaks_(FindLeaks(replay, steps_, failure)),
+      leaks_(std::move(leaks)),
       what_if_(replay, failure,
                device_is_full() ? usage_.reserved_bytes + growable_bytes_
                                 : limit_bytes_) {

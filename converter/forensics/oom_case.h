@@ -4,6 +4,7 @@
 #define OOM_FORENSICS_CONVERTER_FORENSICS_OOM_CASE_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -20,10 +21,12 @@ namespace oom_forensics {
 
 class OomCase {
  public:
-  // `failure` is the kFailed row of an OOM, `device` how full its device was,
-  // where that is known. `replay` and `roles` must outlive it.
+  // `failure` is the kFailed row of an OOM, `leaks` what FindLeaks tells at it,
+  // `device` how full its device was, where that is known. `replay` and `roles`
+  // must outlive it.
   OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
-          Row failure, const std::optional<DevicePressure>& device);
+          Row failure, std::shared_ptr<const LeakSearchResult> leaks,
+          const std::optional<DevicePressure>& device);
   OomCase(const OomCase&) = delete;
   OomCase& operator=(const OomCase&) = delete;
 
@@ -61,9 +64,9 @@ class OomCase {
   uint64_t short_by_bytes() const;
 
   // Steps that had ended by then.
-  const StepIndex& steps() const { return steps_; }
+  const StepIndex& steps() const { return leaks_->steps; }
   // Sites that grew, and survivors; the largest first.
-  const std::vector<FoundLeak>& leaks() const { return leaks_; }
+  const std::vector<FoundLeak>& leaks() const { return leaks_->leaks; }
   // The batch size; nothing where the shapes do not show it.
   const std::optional<BatchDimension>& batch() const { return batch_; }
   const WhatIf& what_if() const { return what_if_; }
@@ -92,8 +95,7 @@ class OomCase {
   uint64_t largest_free_bytes_ = 0;
   uint64_t most_free_region_bytes_ = 0;
   uint64_t free_chunk_count_ = 0;
-  const StepIndex steps_;
-  const std::vector<FoundLeak> leaks_;
+  const std::shared_ptr<const LeakSearchResult> leaks_;
   std::optional<BatchDimension> batch_;
   const WhatIf what_if_;
 };

@@ -38,22 +38,38 @@ std::vector<double> PairSlopes(const std::vector<double>& x,
   return slopes;
 }
 
-// The value of that rank, clamped to those there are; sorts no more than that
-// needs, as there are a hundred thousand pairs at each of many sites.
-double ValueOfRank(std::vector<double>* values, double rank) {
-  const double last = static_cast<double>(values->size() - 1);
-  const auto nth =
-      values->begin() + static_cast<ptrdiff_t>(std::clamp(rank, 0.0, last));
-  std::nth_element(values->begin(), nth, values->end());
-  return *nth;
-}
+// The median of some values and those of two ranks around it.
+struct RankedValues {
+  double low = 0;
+  double median = 0;
+  double high = 0;
+};
 
-double Median(std::vector<double>* values) {
-  const auto middle = static_cast<double>(values->size() / 2);
-  const double upper = ValueOfRank(values, middle);
-  return values->size() % 2 == 1
-             ? upper
-             : (ValueOfRank(values, middle - 1) + upper) / 2;
+// Ranks are clamped to those on their side of the median. Sorts no more than
+// that needs, as there are a hundred thousand pairs at each of many sites.
+RankedValues ValuesOfRanks(double low_rank, double high_rank,
+                           std::vector<double>* values) {
+  const auto begin = values->begin();
+  const auto end = values->end();
+  const auto middle = begin + (end - begin) / 2;
+  const auto at = [begin](double rank, auto first, auto last) {
+    return begin + static_cast<ptrdiff_t>(
+                       std::clamp(rank, static_cast<double>(first - begin),
+                                  static_cast<double>(last - begin)));
+  };
+  RankedValues ranked;
+  std::nth_element(begin, middle, end);
+  ranked.median = *middle;
+  if (values->size() % 2 == 0) {
+    ranked.median = (*std::max_element(begin, middle) + *middle) / 2;
+  }
+  const auto low = at(low_rank, begin, middle);
+  if (low != middle) std::nth_element(begin, low, middle);
+  ranked.low = *low;
+  const auto high = at(high_rank, middle, end - 1);
+  if (high != middle) std::nth_element(middle + 1, high, end);
+  ranked.high = *high;
+  return ranked;
 }
 
 // Squared error of the best hinge whose corner is at point `corner`.
@@ -108,9 +124,12 @@ std::optional<Trend> FitTrend(const std::vector<double>& x,
   const double pairs = static_cast<double>(slopes.size());
   const double reach = kNormal95 * std::sqrt(KendallVariance(ys));
   Trend trend;
-  trend.slope = Median(&slopes);
-  trend.slope_low = ValueOfRank(&slopes, std::floor((pairs - reach) / 2) - 1);
-  trend.slope_high = ValueOfRank(&slopes, std::ceil((pairs + reach) / 2));
+  const RankedValues ranked =
+      ValuesOfRanks(std::floor((pairs - reach) / 2) - 1,
+                    std::ceil((pairs + reach) / 2), &slopes);
+  trend.slope = ranked.median;
+  trend.slope_low = ranked.low;
+  trend.slope_high = ranked.high;
   trend.since = index[ChangePoint(xs, ys)];
   return trend;
 }

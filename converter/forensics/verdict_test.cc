@@ -50,8 +50,11 @@ Judged Judge(TraceBuilder& trace,
   judged.run = trace.Open();
   const HostAnalysis& host = *judged.run->Load(0);
   const AllocatorReplay& replay = *host.allocators()[0];
+  const Row failure = replay.failure_positions().front();
   judged.oom = std::make_unique<OomCase>(
-      replay, host.Roles(replay), replay.failure_positions().front(), device);
+      replay, host.Roles(replay), failure,
+      std::make_shared<const LeakSearchResult>(FindLeaks(replay, failure)),
+      device);
   judged.verdict = JudgeOom(*judged.oom);
   judged.remedies = FindRemedies(*judged.oom);
   return judged;
