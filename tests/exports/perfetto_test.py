@@ -1,14 +1,11 @@
-"""A run as a Perfetto trace.
+"""A run as a Perfetto trace, packet by packet, read by Perfetto's own protos.
 
-Read by Perfetto's own protos (the `perfetto` package), and by its trace processor where
-the program `trace_processor_shell` is on the PATH: the package does not hold it but
-downloads it, which a test does not do.
+What Perfetto itself makes of it: tests/browser/perfetto.test.ts.
 """
 
 from __future__ import annotations
 
 import collections
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -178,22 +175,3 @@ def test_an_allocation_tells_what_it_is(tracks: dict[int, Track]) -> None:
     assert kept["dtype"] == "float32"
     assert kept["requested_bytes"] == 512 * 4096 * 4
     assert kept["live_at_end"] is True
-
-
-def test_the_trace_processor_opens_it(written: Path, trace: Path, dataset: Any) -> None:
-    shell = shutil.which("trace_processor_shell")
-    if shell is None:
-        pytest.skip("Perfetto's trace_processor_shell is not on the PATH")
-    from perfetto.trace_processor import TraceProcessor, TraceProcessorConfig
-
-    with TraceProcessor(trace=str(written), config=TraceProcessorConfig(bin_path=shell)) as reader:
-        (row,) = reader.query(
-            "select max(value) as highest from counter join track on track.id = track_id "
-            "where track.name = 'In use'"
-        )
-        (info,) = dataset(trace, "info")["hosts"][0]["allocators"]
-        assert row.highest == int(info["peakInUseBytes"])
-        (row,) = reader.query("select count(*) as n from slice where name = 'OOM 0'")
-        assert row.n == 1
-        (row,) = reader.query("select value from stats where name = 'misplaced_end_event'")
-        assert row.value == 0
