@@ -163,6 +163,54 @@ std::vector<std::string> DrawLayouts(const OomWindow& window, const Run& run,
   return layouts;
 }
 
+// Who held most at the peaks of the allocators that came closest to their
+// limit.
+absl::StatusOr<std::vector<ReportParts::Peak>> AskAboutPeaks(
+    const Run& run, const Options& options, const Info& info) {
+  constexpr size_t kTold = 3;
+  std::vector<ReportParts::Peak> peaks;
+  for (const HostInfo& host : info.hosts()) {
+    for (const AllocatorInfo& allocator : host.allocators()) {
+      if (peaks.size() == kTold) return peaks;
+      if (allocator.peak_in_use_bytes() == 0) continue;
+      Options at_peak = options;
+      Query& query = at_peak.query;
+      query.mutable_filter()->set_host(host.host());
+      query.mutable_filter()->set_allocator(allocator.allocator());
+      query.mutable_at()->set_peak(true);
+      query.set_group_by(GROUP_OP);
+      query.set_limit(1);
+      const auto live = Ask(run, at_peak, ALLOCATIONS);
+      if (!live.ok()) return live.status();
+      peaks.push_back(
+          {allocator.allocator(), static_cast<const Allocations&>(**live)});
+    }
+  }
+  return peaks;
+}
+
+absl::StatusOr<ReportParts> AskForReport(const Run& run, const Options& options,
+                                         const Info& info) {
+  ReportParts parts;
+  parts.info = info;
+  const auto window = Ask(run, options, OOM_WINDOW);
+  if (!window.ok()) return window.status();
+  parts.window = static_cast<const OomWindow&>(**window);
+  const bool to_terminal = (options.output.empty() || options.output == "-") &&
+                           isatty(STDOUT_FILENO);
+  parts.layouts =
+      DrawLayouts(parts.window, run, StyleFromEnvironment(to_terminal));
+  if (parts.window.ooms().empty()) {
+    auto peaks = AskAboutPeaks(run, options, info);
+    if (!peaks.ok()) return peaks.status();
+    parts.peaks = *std::move(peaks);
+  }
+  const auto leaks = Ask(run, options, LEAKS);
+  if (!leaks.ok()) return leaks.status();
+  parts.leaks = static_cast<const Leaks&>(**leaks);
+  return parts;
+}
+
 int ReportOrInfo(const Options& options, const Run& run) {
   const bool report = options.command == "report";
   const DatasetEntry& dataset = *FindDataset(report ? OOM_WINDOW : INFO);
@@ -177,15 +225,9 @@ int ReportOrInfo(const Options& options, const Run& run) {
   }
   const auto& facts = static_cast<const Info&>(**info);
   if (!report) return WriteOutput(RenderInfo(run.name(), facts), options);
-  const auto window = Ask(run, options, OOM_WINDOW);
-  if (!window.ok()) return Fail(CodeOf(window.status()), window.status());
-  const auto& ooms = static_cast<const OomWindow&>(**window);
-  const bool to_terminal = (options.output.empty() || options.output == "-") &&
-                           isatty(STDOUT_FILENO);
-  return WriteOutput(
-      RenderReport(run.name(), facts, ooms,
-                   DrawLayouts(ooms, run, StyleFromEnvironment(to_terminal))),
-      options);
+  const auto parts = AskForReport(run, options, facts);
+  if (!parts.ok()) return Fail(CodeOf(parts.status()), parts.status());
+  return WriteOutput(RenderReport(run.name(), *parts), options);
 }
 
 bool IsCommand(const std::string& name) {

@@ -225,7 +225,7 @@ std::string UsageText() {
       R"(oom-forensics: why a TensorFlow job ran out of memory.
 
   oom-forensics info PATH      what is in it, which sources, what is missing
-  oom-forensics report PATH    the story of the OOMs in plain text
+  oom-forensics report PATH    the story of the OOMs, or of the peaks, as text
   oom-forensics convert PATH --dataset=NAME [--format=json|pb|csv] [-o FILE]
   oom-forensics convert PATH --format=pprof [--at=MOMENT] -o live.pb.gz
                                the live set of a moment, for pprof

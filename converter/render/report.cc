@@ -96,6 +96,25 @@ void AddHolders(const Oom& oom, std::string* text) {
   }
 }
 
+void AddPeak(const ReportParts::Peak& peak, std::string* text) {
+  absl::StrAppend(text, "\nWho held the memory of ", Printable(peak.allocator),
+                  " at its peak, ", FormatTime(peak.live.time_ns()), ":\n");
+  for (int i = 0; i < std::min(kShownHolders, peak.live.groups_size()); ++i) {
+    const AllocationGroup& group = peak.live.groups(i);
+    absl::StrAppendFormat(text, "  %10s  %8s x  %s\n",
+                          FormatBytes(group.allocated_bytes()),
+                          FormatCount(group.count()), Printable(group.key()));
+  }
+}
+
+void AddLeaks(const Leaks& leaks, std::string* text) {
+  if (leaks.leaks().empty()) return;
+  absl::StrAppend(text, "\nWhat seems to leak:\n");
+  for (int i = 0; i < std::min(kShownHolders, leaks.leaks_size()); ++i) {
+    absl::StrAppend(text, "  - ", Printable(leaks.leaks(i).sentence()), "\n");
+  }
+}
+
 std::string SufficiencyOf(const Remedy& remedy) {
   switch (remedy.sufficiency()) {
     case ENOUGH_ALONE:
@@ -191,29 +210,32 @@ std::string RenderInfo(const std::string& run_name, const Info& info) {
   return text;
 }
 
-std::string RenderReport(const std::string& run_name, const Info& info,
-                         const OomWindow& window,
-                         const std::vector<std::string>& layouts) {
+std::string RenderReport(const std::string& run_name,
+                         const ReportParts& parts) {
   std::string text = absl::StrCat("Run ", Printable(run_name), "\n");
-  AddHosts(info, &text);
-  for (int i = 0; i < window.ooms_size(); ++i) {
-    const Oom& oom = window.ooms(i);
+  AddHosts(parts.info, &text);
+  for (int i = 0; i < parts.window.ooms_size(); ++i) {
+    const Oom& oom = parts.window.ooms(i);
     absl::StrAppend(&text, "\nOOM ", oom.index() + 1, " of ",
-                    window.ooms_size(), "\n");
+                    parts.window.ooms_size(), "\n");
     AddRequest(oom, &text);
     AddLayout(oom, &text);
     AddVerdict(oom, &text);
-    if (i < static_cast<int>(layouts.size()) && !layouts[i].empty()) {
-      absl::StrAppend(&text, "\n  The pool at that moment:\n", layouts[i]);
+    if (i < static_cast<int>(parts.layouts.size()) &&
+        !parts.layouts[i].empty()) {
+      absl::StrAppend(&text, "\n  The pool at that moment:\n",
+                      parts.layouts[i]);
     }
     AddHolders(oom, &text);
     AddRemedies(oom, &text);
     AddDumpCheck(oom, &text);
   }
-  if (window.ooms().empty()) {
+  if (parts.window.ooms().empty()) {
     absl::StrAppend(&text, "\nNo OOM is recorded in this run.\n");
   }
-  AddQuality(window.quality(), &text);
+  for (const ReportParts::Peak& peak : parts.peaks) AddPeak(peak, &text);
+  AddLeaks(parts.leaks, &text);
+  AddQuality(parts.window.quality(), &text);
   return text;
 }
 

@@ -1,4 +1,5 @@
-// The story of a run's OOMs in plain text, for a terminal.
+// The story of a run in plain text, for a terminal: of its OOMs, or where it
+// has none, of its peaks; and of what it leaks.
 #ifndef OOM_FORENSICS_CONVERTER_RENDER_REPORT_H_
 #define OOM_FORENSICS_CONVERTER_RENDER_REPORT_H_
 
@@ -10,11 +11,24 @@
 
 namespace oom_forensics {
 
-// Of the answers to INFO and OOM_WINDOW. `layouts`: for each OOM of the window
-// its picture (DrawLayout); OOMs beyond its end have none.
-std::string RenderReport(const std::string& run_name, const Info& info,
-                         const OomWindow& window,
-                         const std::vector<std::string>& layouts);
+// The answers that a report tells of.
+struct ReportParts {
+  Info info;
+  OomWindow window;
+  // For each OOM of the window its picture (DrawLayout); OOMs beyond its end
+  // have none.
+  std::vector<std::string> layouts;
+  // An allocator's live set at its peak, by op.
+  struct Peak {
+    std::string allocator;
+    Allocations live;
+  };
+  // Of a run without an OOM.
+  std::vector<Peak> peaks;
+  Leaks leaks;
+};
+
+std::string RenderReport(const std::string& run_name, const ReportParts& parts);
 
 // INFO alone: what is in the run, and what is missing.
 std::string RenderInfo(const std::string& run_name, const Info& info);

@@ -84,3 +84,9 @@ def test_the_named_remedy_makes_the_job_run(
 
     lived = run_job(job, tmp_path / "lived", *job.option(remedy))
     assert lived.returncode == 0, lived.stderr
+    healthy = command("report", tmp_path / "lived")
+    assert "No OOM is recorded in this run." in healthy.stdout
+    assert "Who held the memory of bfc_cpu_allocator_for_gpu#0 at its peak" in healthy.stdout
+    if job.name == "leak":
+        assert "What seems to leak" in report.stdout
+        assert "What seems to leak" not in healthy.stdout
