@@ -77,6 +77,26 @@ std::string_view PlaneVocabulary::TextOf(const StatValue& value) const {
   return names_.Get(static_cast<int64_t>(value.bits));
 }
 
+namespace {
+
+// Where the varint that begins at `at` ends; null where that is not before
+// `end`. (Little-endian, as TensorFlow's platforms are.)
+inline const char* EndOfVarint(const char* at, const char* end) {
+  constexpr uint64_t kMoreBits = 0x8080808080808080;
+  if (end - at >= 8) {
+    uint64_t bytes = 0;
+    std::memcpy(&bytes, at, sizeof(bytes));
+    const uint64_t last = ~bytes & kMoreBits;
+    if (last != 0) return at + __builtin_ctzll(last) / 8 + 1;
+  }
+  while (at < end) {
+    if (static_cast<signed char>(*at++) >= 0) return at;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 bool MayHaveKnownStats(std::string_view event,
                        const PlaneVocabulary& vocabulary) {
   constexpr uint8_t kMore = 0x80;
@@ -90,9 +110,8 @@ bool MayHaveKnownStats(std::string_view event,
     const auto key = static_cast<uint8_t>(*at++);
     if (key >= kMore || at == end) return true;
     if ((key & kWireType) == kVarint) {
-      while ((static_cast<uint8_t>(*at++) & kMore) != 0) {
-        if (at == end) return true;
-      }
+      at = EndOfVarint(at, end);
+      if (at == nullptr) return true;
       continue;
     }
     if ((key & kWireType) != kLengthDelimited) return true;
