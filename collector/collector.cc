@@ -16,8 +16,13 @@
 #include "collector/recording/clock.h"
 #include "collector/recording/thread_state.h"
 #include "collector/snapshot_signal.h"
+#include "collector/tensorflow/allocator_slots.h"
+#include "collector/tensorflow/bfc_hooks.h"
 #include "collector/tensorflow/cpu_allocator.h"
+#include "collector/tensorflow/device_names.h"
+#include "collector/tensorflow/direct_hooks.h"
 #include "collector/tensorflow/region_hooks.h"
+#include "collector/tensorflow/request_recorder.h"
 #include "collector/trace/trace_writer.h"
 #include "collector/version.h"
 
@@ -85,49 +90,64 @@ Collector::Collector(const Settings& settings)
                           return device_memory_.WritePlanes(start_ns);
                         }}),
       device_memory_(settings.device_memory) {
-  hooks_.hooks = "switched off by OOM_FORENSICS=0";
-  hooks_.attribution = hooks_.hooks;
+  hooks_ = "switched off by OOM_FORENSICS=0";
+  attribution_ = hooks_;
 }
 
 void Collector::Hook() {
   if (std::exchange(hook_tried_, true)) return;
-  const auto library = TensorFlowLibrary::Find();
-  if (!library.has_value()) {
-    hooks_.hooks = "libtensorflow_framework.so.2 is not loaded";
-    hooks_.attribution = "off: no allocator is hooked";
-  } else {
+  if (const auto library = TensorFlowLibrary::Find()) {
     tensorflow_version_ = library->Version();
-    pthread_atfork([] { Get()->recorder_.BeforeFork(); },
-                   [] { Get()->recorder_.AfterForkInParent(); },
-                   [] {
-                     CurrentThread().os_id = 0;
-                     // Who held it, if anyone, is in the parent.
-                     new (&Get()->settings_mutex_) std::mutex;
-                     Get()->recorder_.AfterForkInChild();
-                     Get()->flight_recorder_.AfterForkInChild();
-                   });
-    // First: it looks into the tables that are changed next.
-    const std::string cpu_allocator = InstallCpuAllocatorHooks(*library);
-    hooks_ = InstallBfcHooks(*library, &recorder_, [this](uint64_t sequence) {
-      flight_recorder_.OnOutOfMemory(sequence);
-    });
-    if (hooks_.allocators_hooked) {
-      hooks_.hooks += '\n' + InstallRegionHooks(*library, &recorder_);
-      hooks_.hooks += '\n' + cpu_allocator;
-      device_memory_.Install();
-      SetDeviceProbe(&Collector::ProbeDevices);
-    }
+    HookLibrary(*library);
+  } else {
+    hooks_ = "libtensorflow_framework.so.2 is not loaded";
   }
+  if (!allocators_hooked_) attribution_ = "off: no allocator is hooked";
   const std::string version = tensorflow_version_.empty()
                                   ? "TensorFlow"
                                   : "TensorFlow " + tensorflow_version_;
-  if (!hooks_.allocators_hooked) {
-    Say(version + " is not recognised; nothing is recorded (" + hooks_.hooks +
-        ")");
-  } else if (hooks_.attribution != "on") {
+  if (!allocators_hooked_) {
+    Say(version + " is not recognised; nothing is recorded (" +
+        hooks_.substr(0, hooks_.find('\n')) + ")");
+  } else if (attribution_ != "on") {
     Say("allocations of " + version +
-        " are recorded without op names, attribution is " + hooks_.attribution);
+        " are recorded without op names, attribution is " + attribution_);
   }
+}
+
+void Collector::HookLibrary(const TensorFlowLibrary& library) {
+  pthread_atfork([] { Get()->recorder_.BeforeFork(); },
+                 [] { Get()->recorder_.AfterForkInParent(); },
+                 [] {
+                   CurrentThread().os_id = 0;
+                   // Who held it, if anyone, is in the parent.
+                   new (&Get()->settings_mutex_) std::mutex;
+                   Get()->recorder_.AfterForkInChild();
+                   Get()->flight_recorder_.AfterForkInChild();
+                 });
+  // Never freed: threads may be in a hook until the process is gone.
+  const auto* requests = new RequestRecorder(
+      library, &recorder_,
+      [this](uint64_t sequence) { flight_recorder_.OnOutOfMemory(sequence); });
+  attribution_ = requests->attribution();
+  // First: it looks into a table that is changed next.
+  const auto slots = FindAllocatorSlots(library);
+  const HookReport pools = InstallBfcHooks(library, requests);
+  hooks_ = pools.sentences;
+  allocators_hooked_ = pools.hooked;
+  if (pools.hooked) hooks_ += '\n' + InstallRegionHooks(library, &recorder_);
+  if (slots.has_value()) {
+    const HookReport direct = InstallDirectHooks(library, *slots, requests);
+    allocators_hooked_ |= direct.hooked;
+    hooks_ += '\n' + direct.sentences;
+    hooks_ += '\n' + InstallCpuAllocatorHooks(library, *slots);
+  } else {
+    hooks_ += "\nallocators without a pool: tsl::Allocator is not as expected";
+  }
+  if (!allocators_hooked_) return;
+  hooks_ += '\n' + InstallDeviceNames(library, &recorder_.allocators());
+  device_memory_.Install();
+  SetDeviceProbe(&Collector::ProbeDevices);
 }
 
 void Collector::ProbeDevices(ProbeMoment moment) noexcept {
@@ -173,6 +193,8 @@ std::string Collector::Configure(const std::string& name,
   if (name == "enabled") {
     if (changed.enabled) Hook();
     SetBfcHooksActive(changed.enabled);
+    SetDirectHooksActive(changed.enabled);
+    SetCpuAllocatorHooksActive(changed.enabled);
     recorder_.Clear();
     saw_everything_ = false;
   } else if (name == "snapshot_signal" || name == "cupti" ||
@@ -195,8 +217,8 @@ SessionFacts Collector::Facts() {
   const Settings settings = CurrentSettings();
   SessionFacts facts;
   facts.tensorflow_version = tensorflow_version_;
-  facts.hooks = hooks_.hooks;
-  facts.attribution = hooks_.attribution;
+  facts.hooks = hooks_;
+  facts.attribution = attribution_;
   const cupti::WatchMode watch = device_memory_.Mode();
   facts.cupti_mode = watch.mode;
   facts.cupti_reason = watch.reason;
@@ -208,7 +230,10 @@ SessionFacts Collector::Facts() {
 }
 
 std::vector<AllocatorState> Collector::AllocatorStates() const {
-  std::vector<AllocatorState> states = StatesOfAllocators();
+  std::vector<AllocatorState> states = StatesOfBfcAllocators();
+  for (AllocatorState& state : StatesOfDirectAllocators()) {
+    states.push_back(std::move(state));
+  }
   for (AllocatorState& state : states) {
     state.info.complete &= saw_everything_;
   }
@@ -225,7 +250,7 @@ std::vector<AllocatorState> Collector::AllocatorStates() const {
 }
 
 void Collector::StartSession() {
-  if (!hooks_.allocators_hooked) return;
+  if (!allocators_hooked_) return;
   session_start_ns_ = WallClockNs();
   device_memory_.StartSession();
   recorder_.StartCapture();
@@ -262,7 +287,7 @@ std::string Collector::StopAndWriteSession(const std::string& logdir,
 }
 
 void Collector::BeginStep(int64_t step) {
-  if (!hooks_.allocators_hooked) return;
+  if (!allocators_hooked_) return;
   recorder_.RecordStep(step < 0 ? kNoStep : step, CurrentThread().os_id);
 }
 
@@ -273,7 +298,7 @@ std::string Collector::WriteSession(const Recording& recording,
   std::vector<AllocatorFacts> allocators;
   for (size_t i = 0; i < recorder_.allocators().size(); ++i) {
     AllocatorFacts facts;
-    facts.info = recorder_.allocators().at(i);
+    facts.info = recorder_.allocators().Describe(i);
     facts.info.complete &= saw_everything_;
     if (i < baseline_dumps_.size()) facts.baseline_dump = baseline_dumps_[i];
     allocators.push_back(std::move(facts));
@@ -290,9 +315,9 @@ std::string Collector::StatusJson() {
   json.Field("collectorVersion", kCollectorVersion);
   json.Field("tensorflowVersion", tensorflow_version_);
   json.Field("enabled", settings.enabled);
-  json.Field("hooked", hooks_.allocators_hooked);
-  json.Field("hooks", hooks_.hooks);
-  json.Field("attribution", hooks_.attribution);
+  json.Field("hooked", allocators_hooked_);
+  json.Field("hooks", hooks_);
+  json.Field("attribution", attribution_);
   const cupti::WatchMode watch = device_memory_.Mode();
   json.Field("cuptiMode", watch.mode);
   json.Field("cuptiReason", watch.reason);

@@ -14,8 +14,9 @@
 #include "collector/flight_recorder/flight_recorder.h"
 #include "collector/recording/recorder.h"
 #include "collector/settings.h"
-#include "collector/tensorflow/bfc_hooks.h"
+#include "collector/tensorflow/allocator_state.h"
 #include "collector/tensorflow/device_probe.h"
+#include "collector/tensorflow/tensorflow_library.h"
 
 namespace oom_forensics::collector {
 
@@ -66,6 +67,7 @@ class Collector {
 
   // Hooks TensorFlow, if it was not tried before.
   void Hook();
+  void HookLibrary(const TensorFlowLibrary& library);
   static void ProbeDevices(ProbeMoment moment) noexcept;
   Settings CurrentSettings();
   SessionFacts Facts();
@@ -81,7 +83,11 @@ class Collector {
   // False once the hooks were out of place for a while: what is live may then
   // be more than is known.
   std::atomic<bool> saw_everything_{true};
-  HookReport hooks_;
+  // At least one class of allocators is hooked.
+  bool allocators_hooked_ = false;
+  // What is and what not, one sentence per line; and whether ops are named.
+  std::string hooks_;
+  std::string attribution_;
   std::string tensorflow_version_;
   cupti::DeviceMemoryWatcher device_memory_;
   int64_t session_start_ns_ = 0;

@@ -216,9 +216,18 @@ inline constexpr std::string_view kMemoryDump = "memory_dump";  // bytes
 
 // Stats of an allocator plane.
 inline constexpr std::string_view kAllocatorName = "allocator_name";  // str
-// "bfc", "cpu", "gpu_host", "cuda_malloc_async", "pluggable".
+// "bfc", "gpu_host", "cuda_malloc_async", "cuda_malloc", "pluggable"; of the
+// flight recorder's report also "cpu", which has no plane.
 inline constexpr std::string_view kAllocatorKind = "allocator_kind";  // str
 inline constexpr std::string_view kDeviceName = "device_name";        // str
+// 0: the allocator takes each block from the device's driver and divides
+// nothing itself. It then has no regions and no chunks: the addresses tell
+// blocks apart, not what lies between them; kAllocatedBytes is what was asked
+// for, as the driver does not say what it rounds up to. Absent: 1.
+inline constexpr std::string_view kHasLayout = "has_layout";  // uint64
+// kBytesLimit is also a stat of the plane: the most that the allocator may ever
+// use, whether or not it has grown to that (a BFC allocator's memory limit).
+// Absent: there is none, or the allocator does not say.
 // TensorFlow's own chunk map when the recording began (a MemoryDump).
 inline constexpr std::string_view kBaselineDump = "baseline_dump";  // bytes
 // 1 when the live set at the start is complete (the collector was there when

@@ -124,6 +124,7 @@ MemoryStory TellStory(const Recording& recording,
     for (AllocatorState& state : story.allocators) {
       if (&state != story.Find(story.oom->event.allocator)) continue;
       state.statistics = story.oom->failure.statistics;
+      if (!state.info.has_layout) continue;
       state.map = SummarizeMemoryDump(story.oom->failure.memory_dump);
     }
   }
@@ -164,6 +165,10 @@ std::string ReasonSentence(const MemoryStory& story) {
       return "Enough memory is free, but in pieces that are each too small.";
     case Reason::kUnknown:
       break;
+  }
+  const AllocatorState* state = story.Find(oom.event.allocator);
+  if (state != nullptr && !state->info.has_layout) {
+    return "The device's driver gave no more; it does not say what was free.";
   }
   return "The allocator did not say what was free.";
 }

@@ -46,6 +46,21 @@ class MemoryStoryTest : public testing::Test {
                           MakeSite(op, bytes), 42, 1);
   }
 
+  // Of an allocator that has no pool, and so no chunk map.
+  MemoryStory FailWithoutPool(uint64_t bytes) {
+    Failure failure;
+    failure.sequence =
+        recorder_.RecordFailure(0, MakeSite("dense_1/MatMul", bytes), 42, 1);
+    failure.statistics =
+        AllocatorStatistics{4, 70 * kMiB, 71 * kMiB, 50 * kMiB, 0};
+    recorder_.AddFailure(failure);
+    AllocatorState state;
+    state.info.name = "direct";
+    state.info.has_layout = false;
+    return TellStory(*recorder_.Recent(), recorder_.sites().Snapshot(), {state},
+                     failure.sequence, 100);
+  }
+
   MemoryStory Fail(uint64_t bytes) {
     Failure failure;
     failure.sequence =
@@ -103,6 +118,15 @@ TEST_F(MemoryStoryTest, IsSummedUpInThreeLines) {
   EXPECT_EQ(lines[2],
             "Largest holders: 50.0 MiB in 1 of dense/MatMul (float32 [8,16]); "
             "20.0 MiB in 2 of dense/Relu (float32 [8,16]).");
+}
+
+TEST_F(MemoryStoryTest, SaysThatOnlyTheDriverKnowsWhatIsFreeWithoutAPool) {
+  const MemoryStory story = FailWithoutPool(20 * kMiB);
+  EXPECT_EQ(story.oom->reason, Reason::kUnknown);
+  EXPECT_FALSE(story.allocators[0].map.has_value());
+  EXPECT_EQ(SummaryLines(story)[1],
+            "70.0 MiB in use. The device's driver gave no more; it does not "
+            "say what was free.");
 }
 
 TEST_F(MemoryStoryTest, NamesTheTrainingStep) {

@@ -1,5 +1,6 @@
 #include "collector/recording/allocator_table.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace oom_forensics::collector {
@@ -14,6 +15,9 @@ const AllocatorInfo* AllocatorTable::Add(const void* address,
   for (size_t i = 0; i < count; ++i) {
     if (infos_[i].name == info.name) ++info.instance;
   }
+  for (const auto& [named, device_name] : device_names_) {
+    if (named == address) info.device_name = device_name;
+  }
   infos_[count] = std::move(info);
   addresses_[count].store(address, std::memory_order_relaxed);
   count_.store(count + 1, std::memory_order_release);
@@ -27,6 +31,27 @@ void AllocatorTable::Forget(const void* address) {
       known.store(nullptr, std::memory_order_relaxed);
     }
   }
+  device_names_.erase(std::remove_if(device_names_.begin(), device_names_.end(),
+                                     [address](const auto& named) {
+                                       return named.first == address;
+                                     }),
+                      device_names_.end());
+}
+
+void AllocatorTable::NameDevice(const void* address, std::string device_name) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t i = 0; i < size(); ++i) {
+    if (addresses_[i].load(std::memory_order_relaxed) == address) {
+      infos_[i].device_name = std::move(device_name);
+      return;
+    }
+  }
+  device_names_.emplace_back(address, std::move(device_name));
+}
+
+AllocatorInfo AllocatorTable::Describe(size_t i) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return infos_[i];
 }
 
 }  // namespace oom_forensics::collector

@@ -6,8 +6,11 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "collector/recording/event.h"
 
@@ -30,6 +33,10 @@ struct AllocatorInfo {
   bool complete = false;
   // The collector learns of its end, so that it may be asked at any time.
   bool end_is_seen = false;
+  // It divides regions into chunks; else each block comes from the driver.
+  bool has_layout = true;
+  // What it may use at most, as it says itself; 0: not known. Does not change.
+  uint64_t limit_bytes = 0;
 };
 
 class AllocatorTable {
@@ -52,8 +59,15 @@ class AllocatorTable {
   // The object is gone; another may come to lie at its address.
   void Forget(const void* address);
 
+  // Says which device the allocator at `address` serves, which may not be known
+  // yet, or already.
+  void NameDevice(const void* address, std::string device_name);
+
   size_t size() const { return count_.load(std::memory_order_acquire); }
+  // All of it may be read but the name of the device, which can still change.
   const AllocatorInfo& at(size_t i) const { return infos_[i]; }
+  // A copy with the name of the device as it is now.
+  AllocatorInfo Describe(size_t i) const;
   // Null if it is gone.
   void* address(size_t i) const {
     return const_cast<void*>(addresses_[i].load(std::memory_order_relaxed));
@@ -66,7 +80,9 @@ class AllocatorTable {
   std::array<std::atomic<const void*>, kMaxAllocators> addresses_ = {};
   std::array<AllocatorInfo, kMaxAllocators> infos_;
   std::atomic<size_t> count_{0};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  // Of allocators that are not known yet.
+  std::vector<std::pair<const void*, std::string>> device_names_;
 };
 
 }  // namespace oom_forensics::collector

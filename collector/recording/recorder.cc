@@ -97,8 +97,8 @@ void Recorder::CountAlloc(AllocatorId allocator, const void* address) noexcept {
   ++shard.totals[allocator].allocs;
 }
 
-void Recorder::RecordFree(AllocatorId allocator, const void* address,
-                          uint32_t thread) noexcept {
+SiteId Recorder::RecordFree(AllocatorId allocator, const void* address,
+                            uint32_t thread) noexcept {
   Event event = MakeEvent(EventKind::kFree, allocator, address, thread);
   Shard& shard = ShardOf(event.address);
   std::lock_guard<SpinLock> lock(shard.lock);
@@ -111,9 +111,10 @@ void Recorder::RecordFree(AllocatorId allocator, const void* address,
     event.age_100us =
         static_cast<uint32_t>(std::clamp<int64_t>(age_100us, 0, UINT32_MAX));
   } else if (Filters()) {
-    return;  // the end of an allocation that was not recorded
+    return 0;  // the end of an allocation that was not recorded
   }
   Log(shard, &event);
+  return event.site;
 }
 
 void Recorder::RecordRegion(EventKind kind, AllocatorId allocator,

@@ -52,8 +52,9 @@ class Recorder {
   void CountAlloc(AllocatorId allocator, const void* address) noexcept;
   void RecordAlloc(AllocatorId allocator, const void* address, SiteId site,
                    int64_t step_id, uint32_t thread) noexcept;
-  void RecordFree(AllocatorId allocator, const void* address,
-                  uint32_t thread) noexcept;
+  // Returns the site of the allocation that ended; 0: it was not recorded.
+  SiteId RecordFree(AllocatorId allocator, const void* address,
+                    uint32_t thread) noexcept;
   void RecordRegion(EventKind kind, AllocatorId allocator, const void* address,
                     uint64_t size_bytes, uint32_t thread) noexcept;
   // Returns the event's sequence, for AddFailure().

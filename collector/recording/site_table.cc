@@ -114,6 +114,11 @@ const Site* SiteTable::Insert(const SiteKey& key, uint64_t hash) {
   return &sites_.back();
 }
 
+uint64_t SiteTable::AllocatedBytesOf(SiteId id) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return id == 0 || id > sites_.size() ? 0 : sites_[id - 1].key.allocated_bytes;
+}
+
 std::string_view SiteTable::InternString(std::string_view text) {
   return *strings_.emplace(text).first;
 }

@@ -73,6 +73,9 @@ class SiteTable {
   // All sites so far; the site with id N is at [N - 1].
   std::vector<const Site*> Snapshot() const;
 
+  // Of the site with this id; 0 if there is none.
+  uint64_t AllocatedBytesOf(SiteId id) const;
+
   // Held over fork(), so that the child finds the table whole.
   std::mutex& mutex() { return mutex_; }
 

@@ -21,6 +21,11 @@ struct AllocatorIdentity {
 // Of a BFC allocator with this name ("GPU_1_bfc").
 AllocatorIdentity IdentifyBfcAllocator(std::string_view name);
 
+// The device of an allocator without a pool that has this name ("gpu_async_1").
+// The number is that of the physical device: where it is divided into several
+// logical ones the name does not tell which, but DeviceNames does.
+std::string DeviceOfDirectAllocator(std::string_view name);
+
 }  // namespace oom_forensics::collector
 
 #endif  // OOM_FORENSICS_COLLECTOR_TENSORFLOW_ALLOCATOR_IDENTITY_H_

@@ -17,6 +17,12 @@ TEST(AllocatorIdentityTest, LogicalDevicesAreNumberedInTheName) {
   ExpectIdentity("GPU_12_bfc", "bfc", "/device:GPU:12");
 }
 
+TEST(AllocatorIdentityTest, WithoutAPoolTheNameHasTheNumberOfTheGpu) {
+  EXPECT_EQ(DeviceOfDirectAllocator("gpu_async_1"), "/device:GPU:1");
+  EXPECT_EQ(DeviceOfDirectAllocator("gpu_async_"), "");
+  EXPECT_EQ(DeviceOfDirectAllocator("Simple allocator"), "");
+}
+
 TEST(AllocatorIdentityTest, PoolsOfTheHostBelongToTheCpu) {
   ExpectIdentity("bfc_cpu_allocator_for_gpu", "bfc", "/device:CPU:0");
   // Large tensors of the CPU, under oneDNN.

@@ -2,19 +2,14 @@
 
 #include <malloc.h>
 
-#include <algorithm>
-#include <atomic>
+#include <cstddef>
 #include <new>
-#include <utility>
-#include <vector>
 
-#include "collector/tensorflow/vtable_patch.h"
+#include "collector/tensorflow/hook_set.h"
+#include "collector/tensorflow/size_counters.h"
 
 namespace oom_forensics::collector {
 namespace {
-
-constexpr char kAllocator[] = "N3tsl9AllocatorE";
-constexpr char kBfcAllocator[] = "N3tsl12BFCAllocatorE";
 
 constexpr struct {
   const char* name;
@@ -27,10 +22,6 @@ constexpr struct {
 };
 constexpr size_t kClassCount = sizeof(kClasses) / sizeof(kClasses[0]);
 
-constexpr char kBfcAllocate[] = "_ZN3tsl12BFCAllocator11AllocateRawEmm";
-constexpr char kBfcDeallocate[] = "_ZN3tsl12BFCAllocator13DeallocateRawEPv";
-// Newer versions tell the size, too.
-constexpr char kSizedDeallocate[] = "_ZN3tsl9Allocator13DeallocateRawEPvmm";
 constexpr char kAlignedMalloc[] = "_ZN3tsl4port13AlignedMallocEmi";
 constexpr char kSizedAlignedMalloc[] =
     "_ZN3tsl4port13AlignedMallocEmSt11align_val_t";
@@ -53,42 +44,20 @@ struct Originals {
 
 struct Hooks {
   Originals originals[kClassCount];
-  std::vector<VTablePatch> patches;
+  // Of each class, all slots or none.
+  HookSet slots[kClassCount];
 };
 
 // Set once, before the first hook is in place; never freed.
 Hooks* g_hooks = nullptr;
 
-// One line of the cache, apart from what only readers share.
-struct alignas(64) Counters {
-  std::atomic<uint64_t> allocations{0};
-  std::atomic<int64_t> in_use_bytes{0};
-  std::atomic<int64_t> peak_bytes{0};
-  std::atomic<int64_t> largest_bytes{0};
-};
-Counters g_counters;
-
-constexpr auto kRelaxed = std::memory_order_relaxed;
-
-void RaiseTo(std::atomic<int64_t>* highest, int64_t value) {
-  int64_t known = highest->load(kRelaxed);
-  while (value > known && !highest->compare_exchange_weak(known, value)) {
-  }
-}
-
-void Add(size_t num_bytes) {
-  const auto bytes = static_cast<int64_t>(num_bytes);
-  g_counters.allocations.fetch_add(1, kRelaxed);
-  RaiseTo(&g_counters.largest_bytes, bytes);
-  RaiseTo(&g_counters.peak_bytes,
-          g_counters.in_use_bytes.fetch_add(bytes, kRelaxed) + bytes);
-}
+SizeCounters g_counters;
 
 template <size_t kClass>
 void* HookedAllocate(void* self, size_t alignment, size_t num_bytes) {
   void* address =
       g_hooks->originals[kClass].allocate(self, alignment, num_bytes);
-  if (address != nullptr) Add(malloc_usable_size(address));
+  if (address != nullptr) g_counters.Add(malloc_usable_size(address));
   return address;
 }
 
@@ -101,8 +70,7 @@ void CountAndDeallocate(void* address, Deallocate deallocate) {
     deallocate();
     return;
   }
-  g_counters.in_use_bytes.fetch_sub(
-      static_cast<int64_t>(malloc_usable_size(address)), kRelaxed);
+  g_counters.Remove(malloc_usable_size(address));
   t_deallocating = true;
   deallocate();
   t_deallocating = false;
@@ -149,86 +117,37 @@ bool BlocksAreMallocs(const TensorFlowLibrary& library) {
   return true;
 }
 
-// Redirects all slots or none.
-bool Redirect(const VTable& vtable,
-              const std::vector<std::pair<size_t, void*>>& slots) {
-  std::vector<VTablePatch> patches;
-  for (const auto& [slot, replacement] : slots) {
-    auto patch = VTablePatch::Install(vtable, slot, replacement);
-    if (!patch) return false;
-    patches.push_back(std::move(*patch));
-  }
-  for (VTablePatch& patch : patches) {
-    g_hooks->patches.push_back(std::move(patch));
-  }
-  return true;
-}
-
-// Where classes that derive from tsl::Allocator have these functions. None
-// stands for a function that this TensorFlow does not have.
-struct Slots {
-  size_t allocate = 0;
-  size_t deallocate = 0;
-  std::optional<size_t> deallocate_sized;
-};
-
-// BFCAllocator is such a class, and exports what stands in which slot.
-std::optional<Slots> FindSlots(const TensorFlowLibrary& library) {
-  const VTable bfc = library.FindVTable(kBfcAllocator);
-  if (bfc.slots == nullptr || !library.DerivesSinglyFrom(bfc, kAllocator)) {
-    return std::nullopt;
-  }
-  const auto allocate = FindSlot(bfc, library.Symbol(kBfcAllocate));
-  const auto deallocate = FindSlot(bfc, library.Symbol(kBfcDeallocate));
-  const auto sized = FindSlot(bfc, library.Symbol(kSizedDeallocate));
-  const bool has_sized = library.Symbol(kSizedDeallocate) != nullptr;
-  if (!allocate || !deallocate || has_sized != sized.has_value()) {
-    return std::nullopt;
-  }
-  return Slots{*allocate, *deallocate, sized};
-}
-
 std::string HookClass(const TensorFlowLibrary& library, size_t index,
-                      const Slots& slots) {
-  const char* name = kClasses[index].mangled_class;
-  const VTable vtable = kClasses[index].is_exported
-                            ? library.FindVTable(name)
-                            : library.FindHiddenVTable(name, kAllocator);
-  if (vtable.slots == nullptr) return ": not in this TensorFlow";
-  if (!library.DerivesSinglyFrom(vtable, kAllocator) ||
-      std::max({slots.allocate, slots.deallocate,
-                slots.deallocate_sized.value_or(0)}) >= vtable.slot_count) {
-    return ": not as expected; not touched";
-  }
+                      const AllocatorSlots& slots) {
+  const AllocatorClass found =
+      FindAllocatorClass(library, slots, kClasses[index].mangled_class,
+                         kClasses[index].is_exported);
+  if (found.vtable.slots == nullptr) return found.why_not;
+  void** const table = found.vtable.slots;
+  HookSet& hooks = g_hooks->slots[index];
   Originals& originals = g_hooks->originals[index];
-  originals.allocate =
-      reinterpret_cast<AllocateRaw>(vtable.slots[slots.allocate]);
+  originals.allocate = reinterpret_cast<AllocateRaw>(table[slots.allocate]);
   originals.deallocate =
-      reinterpret_cast<DeallocateRaw>(vtable.slots[slots.deallocate]);
-  // Frees first: an allocation must not be counted whose end will not be.
-  std::vector<std::pair<size_t, void*>> replacements = {
-      {slots.deallocate, reinterpret_cast<void*>(kHookedDeallocates[index])}};
-  if (slots.deallocate_sized) {
-    originals.deallocate_sized = reinterpret_cast<SizedDeallocateRaw>(
-        vtable.slots[*slots.deallocate_sized]);
-    replacements.emplace_back(
-        *slots.deallocate_sized,
-        reinterpret_cast<void*>(kHookedSizedDeallocates[index]));
+      reinterpret_cast<DeallocateRaw>(table[slots.deallocate]);
+  hooks.Add(found.vtable, slots.deallocate,
+            reinterpret_cast<void*>(kHookedDeallocates[index]));
+  if (slots.deallocate_sized.has_value()) {
+    originals.deallocate_sized =
+        reinterpret_cast<SizedDeallocateRaw>(table[*slots.deallocate_sized]);
+    hooks.Add(found.vtable, *slots.deallocate_sized,
+              reinterpret_cast<void*>(kHookedSizedDeallocates[index]));
   }
-  replacements.emplace_back(slots.allocate,
-                            reinterpret_cast<void*>(kHookedAllocates[index]));
-  return Redirect(vtable, replacements)
+  hooks.Add(found.vtable, slots.allocate,
+            reinterpret_cast<void*>(kHookedAllocates[index]));
+  return hooks.SetActive(true)
              ? ": sizes counted"
              : ": its virtual table cannot be written; not touched";
 }
 
 }  // namespace
 
-std::string InstallCpuAllocatorHooks(const TensorFlowLibrary& library) {
-  const auto slots = FindSlots(library);
-  if (!slots.has_value()) {
-    return "sizes of the CPU's malloc: tsl::Allocator is not as expected";
-  }
+std::string InstallCpuAllocatorHooks(const TensorFlowLibrary& library,
+                                     const AllocatorSlots& slots) {
   if (!BlocksAreMallocs(library)) {
     return "sizes of the CPU's malloc: it is not the malloc of this process";
   }
@@ -236,23 +155,18 @@ std::string InstallCpuAllocatorHooks(const TensorFlowLibrary& library) {
   std::string sentences;
   for (size_t i = 0; i < kClassCount; ++i) {
     if (!sentences.empty()) sentences += '\n';
-    sentences += kClasses[i].name + HookClass(library, i, *slots);
+    sentences += kClasses[i].name + HookClass(library, i, slots);
   }
   return sentences;
 }
 
+void SetCpuAllocatorHooksActive(bool active) {
+  if (g_hooks == nullptr) return;
+  for (HookSet& slots : g_hooks->slots) slots.SetActive(active);
+}
+
 std::optional<AllocatorStatistics> StatisticsOfCpuAllocator() {
-  const uint64_t allocations = g_counters.allocations.load(kRelaxed);
-  if (allocations == 0) return std::nullopt;
-  const auto bytes = [](const std::atomic<int64_t>& counter) {
-    return static_cast<uint64_t>(std::max<int64_t>(0, counter.load(kRelaxed)));
-  };
-  AllocatorStatistics statistics;
-  statistics.num_allocs = allocations;
-  statistics.bytes_in_use = bytes(g_counters.in_use_bytes);
-  statistics.peak_bytes_in_use = bytes(g_counters.peak_bytes);
-  statistics.largest_alloc_bytes = bytes(g_counters.largest_bytes);
-  return statistics;
+  return g_counters.Read();
 }
 
 }  // namespace oom_forensics::collector

@@ -20,13 +20,19 @@
 #include <string>
 
 #include "collector/recording/allocator_statistics.h"
+#include "collector/tensorflow/allocator_slots.h"
 #include "collector/tensorflow/tensorflow_library.h"
 
 namespace oom_forensics::collector {
 
 // Redirects what is recognised and says what, one sentence per line. To be
 // called once, before the first allocation.
-std::string InstallCpuAllocatorHooks(const TensorFlowLibrary& library);
+std::string InstallCpuAllocatorHooks(const TensorFlowLibrary& library,
+                                     const AllocatorSlots& slots);
+
+// Takes the hooks out of the virtual tables, or puts them back. What happens in
+// between is not counted, so that from then on what is in use is an estimate.
+void SetCpuAllocatorHooksActive(bool active);
 
 // Of all such blocks; none before the first one.
 std::optional<AllocatorStatistics> StatisticsOfCpuAllocator();

@@ -45,13 +45,14 @@ struct Hooks {
 // Set once, before the first hook is in place; never freed.
 Hooks* g_hooks = nullptr;
 
-// The calling thread is inside the allocator that grows or shrinks; a region of
-// an allocator that is not recorded is not recorded either.
-void Record(EventKind kind, const void* address, size_t size_bytes) {
+// The calling thread is inside the pool that grows or shrinks. Where it is in
+// none the block is no region: the pool is not recorded, or there is none.
+bool Record(EventKind kind, const void* address, size_t size_bytes) {
   const ThreadState& thread = CurrentThread();
-  if (thread.inside == nullptr || address == nullptr) return;
+  if (thread.inside == nullptr || address == nullptr) return false;
   g_hooks->recorder->RecordRegion(kind, thread.inside->id, address, size_bytes,
                                   thread.os_id);
+  return true;
 }
 
 template <size_t kClass>
@@ -59,8 +60,9 @@ void* HookedAlloc(void* self, size_t alignment, size_t num_bytes,
                   size_t* bytes_received) {
   void* address =
       g_hooks->alloc[kClass](self, alignment, num_bytes, bytes_received);
-  Record(EventKind::kRegionAdd, address, *bytes_received);
-  if (address != nullptr) ProbeDevice(ProbeMoment::kRegionGrowth);
+  if (Record(EventKind::kRegionAdd, address, *bytes_received)) {
+    ProbeDevice(ProbeMoment::kRegionGrowth);
+  }
   return address;
 }
 

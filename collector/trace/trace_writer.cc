@@ -87,6 +87,13 @@ class AllocatorPlaneWriter {
       plane_.AddString(plane, kField, schema::kDeviceName,
                        facts_.info.device_name);
     }
+    if (!facts_.info.has_layout) {
+      plane_.AddUint(plane, kField, schema::kHasLayout, 0);
+    }
+    if (facts_.info.limit_bytes != 0) {
+      plane_.AddUint(plane, kField, schema::kBytesLimit,
+                     facts_.info.limit_bytes);
+    }
     plane_.AddUint(plane, kField, schema::kBaselineComplete,
                    facts_.info.complete ? 1 : 0);
     plane_.AddUint(plane, kField, schema::kTotalAllocs, totals.allocs);

@@ -200,9 +200,12 @@ class TraceWriterTest : public testing::Test {
     facts.info.kind = "bfc";
     facts.info.complete = true;
     facts.baseline_dump = "a dump";
+    facts.info.limit_bytes = 1 << 30;
     AllocatorFacts other = facts;
     other.info.id = 1;
     other.info.instance = 1;
+    other.info.has_layout = false;
+    other.info.limit_bytes = 0;
     SessionFacts session;
     session.origin = "profile";
     session.tensorflow_version = "2.21.0";
@@ -227,6 +230,24 @@ TEST_F(TraceWriterTest, SaysWhatTheRecordingIs) {
   EXPECT_EQ(allocator[schema::kAllocatorName], "bfc");
   EXPECT_EQ(allocator[schema::kBaselineComplete], "1");
   EXPECT_EQ(allocator[schema::kBaselineDump], "a dump");
+}
+
+TEST_F(TraceWriterTest, SaysTheLimitWhetherOrNotARequestFailed) {
+  recorder_.StartCapture();
+  auto planes = Finish();
+  const Stats& limited = planes["/oom_forensics:bfc#0"].stats;
+  EXPECT_EQ(limited[schema::kBytesLimit], std::to_string(1 << 30));
+  const Stats& unlimited = planes["/oom_forensics:bfc#1"].stats;
+  EXPECT_EQ(unlimited[schema::kBytesLimit], "(none)");
+}
+
+TEST_F(TraceWriterTest, SaysWhichAllocatorDividesNoMemory) {
+  recorder_.StartCapture();
+  auto planes = Finish();
+  const Stats& pool = planes["/oom_forensics:bfc#0"].stats;
+  EXPECT_EQ(pool[schema::kHasLayout], "(none)");
+  const Stats& direct = planes["/oom_forensics:bfc#1"].stats;
+  EXPECT_EQ(direct[schema::kHasLayout], "0");
 }
 
 TEST_F(TraceWriterTest, WritesWhatWasLiveAsBaseline) {

@@ -50,3 +50,22 @@ def test_the_allocator_of_the_cpu_is_named_and_measured(
     assert TENSORS * TENSOR_BYTES <= used <= TENSORS * TENSOR_BYTES + slack
     assert after[name]["peak_in_use_bytes"] >= live[name]["in_use_bytes"]
     assert TENSOR_BYTES <= live[name]["largest_allocation_bytes"] <= TENSOR_BYTES + 8192
+
+
+def test_switched_off_nothing_is_counted_and_on_again_it_is(run_python: RunPython) -> None:
+    done = run_python(SCRIPT.with_name("switched_off_and_on.py"), TF_CPU_ALLOCATOR_USE_BFC="")
+    assert done.returncode == 0, done.stderr
+    states = json.loads(done.stdout.splitlines()[-1])
+
+    def grown(name: str, since: str, field: str) -> int:
+        return int(states[name][field]) - int(states[since][field])
+
+    pages = TENSORS * 8192
+    all_bytes = TENSORS * TENSOR_BYTES
+    assert all_bytes <= grown("on", "kept", "in_use_bytes") <= all_bytes + pages
+    # The two that were kept, and nothing of the ten.
+    assert states["off"] == states["before again"]
+    assert abs(grown("off", "kept", "in_use_bytes")) <= pages
+    assert grown("on again", "before again", "allocations") >= TENSORS
+    assert all_bytes <= grown("on again", "before again", "in_use_bytes") <= all_bytes + pages
+    assert abs(grown("after", "before again", "in_use_bytes")) <= pages

@@ -1,0 +1,151 @@
+#include "collector/tensorflow/device_names.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "collector/tensorflow/hook_set.h"
+#include "collector/tensorflow/vtable_patch.h"
+
+namespace oom_forensics::collector {
+namespace {
+
+// A factory and the class of what it makes. Where the functions are in the
+// tables, those of pluggable devices tell, which every TensorFlow exports.
+constexpr struct {
+  const char* name;
+  const char* mangled_factory;
+  const char* mangled_device;
+} kClasses[] = {
+    {"tensorflow::PluggableDeviceFactory",
+     "N10tensorflow22PluggableDeviceFactoryE",
+     "N10tensorflow15PluggableDeviceE"},
+    {"tensorflow::GPUDeviceFactory", "N10tensorflow16GPUDeviceFactoryE",
+     "N10tensorflow9GPUDeviceE"},
+};
+constexpr size_t kClassCount = sizeof(kClasses) / sizeof(kClasses[0]);
+constexpr char kFactoryBase[] = "N10tensorflow13DeviceFactoryE";
+constexpr char kDeviceBase[] = "N10tensorflow10DeviceBaseE";
+constexpr char kCreateDevices[] =
+    "_ZN10tensorflow22PluggableDeviceFactory13CreateDevicesERKNS_"
+    "14SessionOptionsERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+    "PSt6vectorISt10unique_ptrINS_6DeviceESt14default_deleteISE_EESaISH_EE";
+constexpr char kGetAllocator[] =
+    "_ZN10tensorflow15PluggableDevice12GetAllocatorEN3tsl19AllocatorAttributes"
+    "E";
+constexpr char kName[] = "_ZNK10tensorflow6Device4nameB5cxx11Ev";
+
+// std::vector<std::unique_ptr<Device>>.
+struct DeviceVector {
+  void** begin;
+  void** end;
+  void** end_of_storage;
+
+  size_t size() const { return static_cast<size_t>(end - begin); }
+};
+
+// absl::Status CreateDevices(options, name_prefix, devices): by the System V
+// ABI the caller passes the address of the result as a hidden first argument.
+using CreateDevices = void* (*)(void* result, void* self, const void* options,
+                                const void* name_prefix, DeviceVector* devices);
+// AllocatorAttributes are eight bytes, all 0 for the device's own memory.
+using GetAllocator = void* (*)(void* device, uint64_t attributes);
+using DeviceName = const std::string& (*)(const void* device);
+
+struct Hooks {
+  AllocatorTable* allocators = nullptr;
+  DeviceName name = nullptr;
+  size_t get_allocator_slot = 0;
+  CreateDevices create[kClassCount] = {};
+  // Where devices of a class point to.
+  void** device_tables[kClassCount] = {};
+  HookSet slots;
+};
+
+// Set once, before the first hook is in place; never freed.
+Hooks* g_hooks = nullptr;
+
+// "/job:localhost/replica:0/task:0/device:GPU:1" as "/device:GPU:1".
+std::string WithinProcess(std::string_view full_name) {
+  const size_t begin = full_name.rfind("/device:");
+  return begin == std::string_view::npos ? ""
+                                         : std::string(full_name.substr(begin));
+}
+
+void NameAllocatorOf(void* device, void** device_table) noexcept {
+  try {
+    void** const table = *static_cast<void***>(device);
+    if (table != device_table) return;
+    const auto get_allocator =
+        reinterpret_cast<GetAllocator>(table[g_hooks->get_allocator_slot]);
+    const void* allocator = get_allocator(device, 0);
+    std::string name = WithinProcess(g_hooks->name(device));
+    if (allocator == nullptr || name.empty()) return;
+    g_hooks->allocators->NameDevice(allocator, std::move(name));
+  } catch (...) {  // bad_alloc: the device is not named
+  }
+}
+
+template <size_t kClass>
+void* HookedCreateDevices(void* result, void* self, const void* options,
+                          const void* name_prefix, DeviceVector* devices) {
+  const size_t known = devices->size();
+  void* const status =
+      g_hooks->create[kClass](result, self, options, name_prefix, devices);
+  for (size_t i = known; i < devices->size(); ++i) {
+    if (devices->begin[i] == nullptr) continue;
+    NameAllocatorOf(devices->begin[i], g_hooks->device_tables[kClass]);
+  }
+  return status;
+}
+constexpr CreateDevices kHookedCreateDevices[kClassCount] = {
+    HookedCreateDevices<0>, HookedCreateDevices<1>};
+
+}  // namespace
+
+std::string InstallDeviceNames(const TensorFlowLibrary& library,
+                               AllocatorTable* allocators) {
+  const VTable factory = library.FindVTable(kClasses[0].mangled_factory);
+  const VTable device = library.FindVTable(kClasses[0].mangled_device);
+  const auto create_slot = FindSlot(factory, library.Symbol(kCreateDevices));
+  const auto allocator_slot = FindSlot(device, library.Symbol(kGetAllocator));
+  auto* hooks = new Hooks;
+  hooks->allocators = allocators;
+  hooks->name = library.FunctionOf<DeviceName>(kName);
+  if (!create_slot || !allocator_slot || hooks->name == nullptr) {
+    delete hooks;
+    return "names of devices: this TensorFlow's devices are not recognised";
+  }
+  hooks->get_allocator_slot = *allocator_slot;
+  std::string sentences;
+  for (size_t i = 0; i < kClassCount; ++i) {
+    const VTable made_by = library.FindVTable(kClasses[i].mangled_factory);
+    const VTable made = library.FindVTable(kClasses[i].mangled_device);
+    const char* outcome = ": not in this TensorFlow";
+    if (made_by.slots != nullptr && made.slots != nullptr) {
+      outcome = ": not as expected; not touched";
+      if (library.DerivesSinglyFrom(made_by, kFactoryBase) &&
+          library.DerivesSinglyFrom(made, kDeviceBase) &&
+          *create_slot < made_by.slot_count &&
+          *allocator_slot < made.slot_count) {
+        hooks->create[i] =
+            reinterpret_cast<CreateDevices>(made_by.slots[*create_slot]);
+        hooks->device_tables[i] = made.slots;
+        hooks->slots.Add(made_by, *create_slot,
+                         reinterpret_cast<void*>(kHookedCreateDevices[i]));
+        outcome = ": hooked";
+      }
+    }
+    if (!sentences.empty()) sentences += '\n';
+    sentences +=
+        std::string("names of devices of ") + kClasses[i].name + outcome;
+  }
+  g_hooks = hooks;
+  if (!hooks->slots.SetActive(true)) {
+    return "names of devices: the virtual tables of factories cannot be "
+           "written; not touched";
+  }
+  return sentences;
+}
+
+}  // namespace oom_forensics::collector

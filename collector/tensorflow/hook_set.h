@@ -1,0 +1,41 @@
+// HookSet: slots of virtual tables that are redirected together, and can be put
+// back and redirected again.
+#ifndef OOM_FORENSICS_COLLECTOR_TENSORFLOW_HOOK_SET_H_
+#define OOM_FORENSICS_COLLECTOR_TENSORFLOW_HOOK_SET_H_
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "collector/tensorflow/tensorflow_library.h"
+#include "collector/tensorflow/vtable_patch.h"
+
+namespace oom_forensics::collector {
+
+class HookSet {
+ public:
+  // Takes part from the next time on that the set is redirected. Slots are
+  // redirected in the order in which they were added: add those that free
+  // before those that allocate, so that no allocation is seen whose end is not.
+  void Add(const VTable& vtable, size_t slot, void* replacement);
+
+  // Redirects all slots, or, if one cannot be, none; or puts all back. False if
+  // they could not be redirected.
+  bool SetActive(bool active);
+
+ private:
+  struct Slot {
+    VTable vtable;
+    size_t slot = 0;
+    void* replacement = nullptr;
+  };
+
+  std::mutex mutex_;
+  std::vector<Slot> slots_;
+  // Of those that are redirected now.
+  std::vector<VTablePatch> patches_;
+};
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_TENSORFLOW_HOOK_SET_H_

@@ -1,0 +1,97 @@
+#include "collector/tensorflow/request_recorder.h"
+
+#include <dlfcn.h>
+
+#include <utility>
+
+#include "collector/tensorflow/device_probe.h"
+
+namespace oom_forensics::collector {
+
+RequestRecorder::RequestRecorder(const TensorFlowLibrary& library,
+                                 Recorder* recorder,
+                                 OutOfMemoryHandler on_out_of_memory)
+    : recorder_(recorder),
+      on_out_of_memory_(std::move(on_out_of_memory)),
+      python_thread_state_(reinterpret_cast<void* (*)()>(
+          dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"))) {
+  std::string why;
+  annotations_ = AnnotationReader::Find(library, &why);
+  attribution_ = annotations_.has_value() ? "on" : "off: " + why;
+}
+
+// How the op ran that the annotation names. What a kernel allocates has a
+// region type ("output"); what TensorFlow does beside (folding constants, say)
+// has none. An eager op is named after its type alone and runs in the thread
+// that asked for it, which Python knows; a node of a graph has a scope in its
+// name or runs in a thread of TensorFlow's pools, which Python does not know.
+ExecutionMode RequestRecorder::ModeOf(const Annotation& annotation) const {
+  if (annotation.op.empty() || annotation.region_type.empty()) {
+    return ExecutionMode::kUnknown;
+  }
+  if (annotation.op.find('/') != std::string_view::npos) {
+    return ExecutionMode::kGraph;
+  }
+  if (python_thread_state_ == nullptr) return ExecutionMode::kUnknown;
+  return python_thread_state_() != nullptr ? ExecutionMode::kEager
+                                           : ExecutionMode::kGraph;
+}
+
+// The site of what the calling thread has just asked for, and its step.
+const Site* RequestRecorder::SiteOfRequest(size_t requested_bytes,
+                                           size_t allocated_bytes,
+                                           int64_t* step_id) const noexcept {
+  SiteKey key;
+  key.requested_bytes = requested_bytes;
+  key.allocated_bytes = allocated_bytes;
+  std::string shape;
+  if (annotations_.has_value()) {
+    const Annotation annotation = annotations_->Read();
+    key.op = annotation.op;
+    key.region_type = annotation.region_type;
+    key.dtype = annotation.dtype;
+    key.mode = ModeOf(annotation);
+    *step_id = annotation.step_id;
+    try {
+      if (*annotation.shape) shape = (*annotation.shape)();
+    } catch (...) {  // bad_alloc: the allocation goes without a shape
+    }
+    key.shape = shape;
+  }
+  return recorder_->sites().Intern(key);
+}
+
+void RequestRecorder::RecordAlloc(const AllocatorInfo& allocator,
+                                  const void* address, size_t requested_bytes,
+                                  size_t allocated_bytes,
+                                  uint32_t thread) const noexcept {
+  int64_t step_id = 0;
+  const Site* site = SiteOfRequest(requested_bytes, allocated_bytes, &step_id);
+  recorder_->RecordAlloc(allocator.id, address, site == nullptr ? 0 : site->id,
+                         step_id, thread);
+}
+
+void RequestRecorder::RecordFailure(
+    const AllocatorInfo& allocator, size_t requested_bytes,
+    bool retry_on_failure, int64_t waited_ns, uint32_t thread,
+    const std::function<void(Failure*)>& describe) const noexcept {
+  try {
+    int64_t step_id = 0;
+    const Site* site = SiteOfRequest(requested_bytes, 0, &step_id);
+    Failure failure;
+    failure.sequence = recorder_->RecordFailure(
+        allocator.id, site == nullptr ? 0 : site->id, step_id, thread);
+    failure.waited_ns = waited_ns;
+    failure.retry_on_failure = retry_on_failure;
+    describe(&failure);
+    const uint64_t sequence = failure.sequence;
+    recorder_->AddFailure(std::move(failure));
+    if (retry_on_failure) {
+      ProbeDevice(ProbeMoment::kOutOfMemory);
+      on_out_of_memory_(sequence);
+    }
+  } catch (...) {  // bad_alloc: the failure's details are lost, the job is not
+  }
+}
+
+}  // namespace oom_forensics::collector
