@@ -52,6 +52,7 @@ void FillAddressMap(const SelectedAllocator& allocator, Position position,
   message->set_allocator(trace.name);
   message->set_time_ns(allocator.host->trace().ToNs(replay.TimePsOf(position)));
   message->set_event(EventBefore(trace, position));
+  if (!trace.has_layout) return;
   message->set_regions_derived(replay.regions_derived());
   FillRegions(map, message);
   FillBins(replay, map, message);

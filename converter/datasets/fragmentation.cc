@@ -19,6 +19,7 @@ void FillSeries(const SelectedAllocator& allocator, const NsRange& range,
   const AllocatorReplay& replay = *allocator.replay;
   series->set_host(allocator.host->trace().host);
   series->set_allocator(replay.trace().name);
+  if (!replay.trace().has_layout) return;
   const std::vector<TimeColumn> columns =
       MakeTimeColumns(allocator, range, ColumnCount(query));
   if (columns.empty()) return;

@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <cstdint>
 
 #include "converter/datasets/fragmented_run.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/event_schema.h"
 
 namespace oom_forensics {
 namespace {
@@ -11,6 +14,9 @@ using test::Fragmented;
 using test::Get;
 using test::kPool;
 using test::kUnit;
+using test::Place;
+using test::TraceBuilder;
+using ::testing::IsEmpty;
 
 TEST(FragmentationTest, TheMapIsExactToTheByte) {
   const auto run = Fragmented().Open();
@@ -35,6 +41,29 @@ TEST(FragmentationTest, TheMapIsExactToTheByte) {
   EXPECT_EQ(measures.internal_bytes(), 8 * 56u + 128);
   EXPECT_EQ(map.bins(0).free_count(), 7u);
   EXPECT_EQ(map.bins(0).used_count(), 9u);
+}
+
+TEST(FragmentationTest, WithoutALayoutThereIsASentenceAndNoMap) {
+  TraceBuilder trace("gpu_async_0#0");
+  trace.AllocatorStat(test::U64(schema::kHasLayout, 0));
+  trace.Alloc(Place(0), {}).Alloc(Place(1 << 20), {}).Free(Place(0));
+  const auto run = trace.Open();
+  const auto answer = Get<Fragmentation>(*run, FRAGMENTATION);
+  EXPECT_THAT(answer.series(0).columns(), IsEmpty());
+  EXPECT_THAT(answer.maps(0).regions(), IsEmpty());
+  EXPECT_THAT(answer.maps(0).bins(), IsEmpty());
+  EXPECT_FALSE(answer.maps(0).has_measures());
+  const auto history = Get<AddressHistory>(*run, ADDRESS_HISTORY);
+  EXPECT_THAT(history.rectangles(), IsEmpty());
+  for (const auto* quality : {&answer.quality(), &history.quality()}) {
+    EXPECT_EQ(
+        std::count_if(quality->begin(), quality->end(),
+                      [](const Quality& q) { return q.name() == "no_layout"; }),
+        1);
+  }
+  EXPECT_FALSE(Get<Info>(*run, INFO).hosts(0).allocators(0).has_layout());
+  EXPECT_EQ(Get<Allocations>(*run, ALLOCATIONS).total_count(), 2u)
+      << "the live set is known as of any allocator";
 }
 
 TEST(FragmentationTest, AFullPoolHasNoFragmentationAndNoNan) {

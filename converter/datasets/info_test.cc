@@ -8,7 +8,9 @@ namespace {
 
 using test::Fragmented;
 using test::Get;
+using test::kPool;
 using test::kUnit;
+using test::Place;
 using test::TraceBuilder;
 using ::testing::HasSubstr;
 
@@ -50,6 +52,25 @@ TEST(InfoTest, TheClosestToItsLimitComesFirst) {
   const auto run = idle.Open({&full});
   const auto info = Get<Info>(*run, INFO);
   EXPECT_EQ(info.hosts(0).allocators(0).allocator(), "full#0");
+}
+
+TEST(InfoTest, HeadroomIsKnownWhereNothingRanOut) {
+  TraceBuilder trace;
+  trace.Region(kPool, 16 * kUnit)
+      .Alloc(Place(0), {"op", "", 1, 4 * kUnit, 0})
+      // What has been reserved yet is not the limit.
+      .AllocatorStat(test::U64(schema::kBytesLimit, 64 * kUnit));
+  const auto run = trace.Open();
+  const auto info = Get<Info>(*run, INFO);
+  const AllocatorInfo& allocator = info.hosts(0).allocators(0);
+  EXPECT_EQ(allocator.oom_count(), 0u);
+  EXPECT_EQ(allocator.limit_bytes(), 64 * kUnit);
+  EXPECT_EQ(allocator.closeness(), 4.0 / 64);
+  const auto timeline = Get<MemoryTimeline>(*run, MEMORY_TIMELINE);
+  EXPECT_EQ(timeline.series(0).limit_bytes(), 64 * kUnit);
+  const auto map = Get<Fragmentation>(*run, FRAGMENTATION);
+  EXPECT_EQ(map.maps(0).measures().limit_bytes(), 64 * kUnit);
+  EXPECT_EQ(map.maps(0).measures().growable_bytes(), 48 * kUnit);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ Request MakeRequest(const SelectedAllocator& allocator,
   request.set_scope(std::string(ScopeOf(op)));
   request.set_op_type(std::string(OpTypeOf(op)));
   request.set_requested_bytes(site.requested_bytes);
-  request.set_rounded_bytes(RoundedBytes(site.requested_bytes));
+  request.set_rounded_bytes(replay.BytesToPlace(site.requested_bytes));
   std::vector<int64_t> dims;
   request.set_has_shape(ParseShape(host.ShapeOf(site), &dims));
   request.mutable_shape()->Assign(dims.begin(), dims.end());
@@ -164,6 +164,7 @@ void FillStory(const SelectedAllocator& allocator, const FailedRequest& failure,
   const ChunkMap map = replay.MapAt(position);
   const Usage usage = replay.usage().At(position);
   const uint64_t request_bytes = replay.SiteOf(failure.row).requested_bytes;
+  message->set_has_layout(replay.trace().has_layout);
   message->set_host(host.host);
   message->set_allocator(replay.trace().name);
   message->set_time_ns(host.ToNs(replay.trace().time_ps[failure.row]));
@@ -183,7 +184,7 @@ void FillStory(const SelectedAllocator& allocator, const FailedRequest& failure,
   message->set_largest_free_bytes(map.largest_free_bytes);
   message->set_growable_bytes(measures->growable_bytes());
   message->set_fits_if_compacted(map.free_bytes + measures->growable_bytes() >=
-                                 RoundedBytes(request_bytes));
+                                 replay.BytesToPlace(request_bytes));
   message->set_live_count(usage.live_count);
   *message->mutable_dump_check() = CheckDump(replay, failure, map);
   FillForensics(allocator, failure.row, message);

@@ -37,8 +37,12 @@ class OomCase {
   const AllocationSite& site() const { return replay_.SiteOf(failure_); }
   uint64_t requested_bytes() const { return site().requested_bytes; }
   // As the allocator rounds it.
-  uint64_t rounded_bytes() const { return RoundedBytes(requested_bytes()); }
+  uint64_t rounded_bytes() const {
+    return replay_.BytesToPlace(requested_bytes());
+  }
 
+  // False: what is free is not known, nor in what pieces.
+  bool has_layout() const { return replay_.trace().has_layout; }
   const Usage& usage() const { return usage_; }
   const Layout& layout() const { return layout_; }
   // kAlloc rows by address.

@@ -70,8 +70,11 @@ void TryAlone(const OomCase& oom, RemedyCandidate& candidate) {
   if (!oom.what_if().IsFaithful()) {
     remedy.set_sufficiency(SUFFICIENCY_UNKNOWN);
     remedy.set_proof(
-        "Not tried: the model of TensorFlow's allocator does not reproduce "
-        "this failure from the trace.");
+        oom.has_layout()
+            ? "Not tried: the model of TensorFlow's allocator does not "
+              "reproduce this failure from the trace."
+            : "Not tried: the device's driver places the blocks, and how it "
+              "does is not known.");
     return;
   }
   const uint64_t growth_bytes = LeakedBytesPerStep(oom);

@@ -46,11 +46,9 @@ class Judge {
     PutPrimaryFirst();
     verdict_.set_kind(verdict_.parts_size() == 0 ? "UNKNOWN"
                                                  : verdict_.parts(0).kind());
-    verdict_.set_sentence(
-        verdict_.parts_size() == 0
-            ? "The trace does not tell why this request was refused: the model "
-              "of the allocator finds room for it."
-            : verdict_.parts(0).sentence());
+    verdict_.set_sentence(verdict_.parts_size() == 0
+                              ? ReasonUnknown()
+                              : verdict_.parts(0).sentence());
     AddEvidence();
     verdict_.set_doubt(Doubt());
     return std::move(verdict_);
@@ -65,10 +63,37 @@ class Judge {
     part->set_sentence(std::move(sentence));
   }
 
+  std::string ReasonUnknown() const {
+    if (oom_.has_layout()) {
+      return "The trace does not tell why this request was refused: the model "
+             "of the allocator finds room for it.";
+    }
+    return absl::StrCat(
+        "The device's driver refused ", FormatBytes(oom_.rounded_bytes()),
+        " while TensorFlow held ", FormatBytes(oom_.usage().in_use_bytes),
+        " of this device; how much was left, and in what pieces, the trace "
+        "does not tell.");
+  }
+
+  // Without a layout and a limit all that can be known is how full the device
+  // was.
+  void AddFullDevicePart() {
+    if (!oom_.device().has_value() ||
+        oom_.device_free_bytes() >= oom_.rounded_bytes()) {
+      return;
+    }
+    const bool others = oom_.device()->others_bytes() >= oom_.rounded_bytes();
+    AddPart(others ? "EXTERNAL" : "CAPACITY", 1.0, oom_.device()->Sentence());
+  }
+
   // Capacity, growth regions and fragmentation divide the shortfall.
   void AddPlacementParts() {
     const uint64_t short_by = oom_.short_by_bytes();
     if (short_by == 0) return;
+    if (!oom_.has_layout() && oom_.limit_bytes() == 0) {
+      AddFullDevicePart();
+      return;
+    }
     const uint64_t request = oom_.rounded_bytes();
     const uint64_t best = request - short_by;
     const uint64_t together = std::min(request, oom_.available_bytes());
@@ -146,6 +171,7 @@ class Judge {
 
   // A limit that was set by hand, or that leaves part of the device unused.
   void AddLimitPart() {
+    if (!oom_.has_layout() && oom_.limit_bytes() == 0) return;
     const uint64_t device_free = oom_.device_free_bytes();
     if (device_free > oom_.growable_bytes()) {
       AddPart(
@@ -230,19 +256,25 @@ class Judge {
   void AddEvidence() {
     AddBytes("rounded_bytes", oom_.rounded_bytes(), "Asked for: ");
     AddBytes("in_use_bytes", oom_.usage().in_use_bytes, "In use: ");
-    AddBytes("free_bytes", oom_.free_bytes(), "Free: ");
-    AddBytes("largest_free_bytes", oom_.largest_free_bytes(),
-             "The largest gap: ");
-    AddBytes("growable_bytes", oom_.allowed_growth_bytes(),
-             "What the limit left to grow by: ");
+    if (oom_.has_layout()) {
+      AddBytes("free_bytes", oom_.free_bytes(), "Free: ");
+      AddBytes("largest_free_bytes", oom_.largest_free_bytes(),
+               "The largest gap: ");
+    }
+    if (oom_.has_layout() || oom_.limit_bytes() != 0) {
+      AddBytes("growable_bytes", oom_.allowed_growth_bytes(),
+               "What the limit left to grow by: ");
+    }
     if (oom_.limit_bytes() != 0) {
       AddBytes("limit_bytes", oom_.limit_bytes(), "The limit: ");
     }
     const uint64_t padding =
         oom_.usage().in_use_bytes -
         std::min(oom_.usage().in_use_bytes, oom_.usage().requested_bytes);
-    AddBytes("internal_bytes", padding,
-             "Lost because tensors lie in gaps larger than they are: ");
+    if (oom_.has_layout()) {
+      AddBytes("internal_bytes", padding,
+               "Lost because tensors lie in gaps larger than they are: ");
+    }
     for (const FoundLeak& leak : oom_.leaks()) {
       if (leak.kind != FoundLeak::Kind::kGrowth) continue;
       AddFact("bytes_per_step", leak.trend.slope, "bytes/step",
@@ -310,10 +342,14 @@ class Judge {
           "Where TensorFlow's pieces of memory begin and end was not recorded "
           "but derived.");
     }
-    if (oom_.limit_bytes() == 0) {
+    if (!oom_.has_layout()) {
+      doubts.push_back(
+          "This allocator takes each block from the device's driver, which "
+          "does not say what was free, nor in what pieces: memory may also "
+          "have been scattered.");
+    } else if (oom_.limit_bytes() == 0) {
       doubts.push_back("The pool's limit was not recorded.");
-    }
-    if (!oom_.what_if().IsFaithful() && oom_.limit_bytes() != 0) {
+    } else if (!oom_.what_if().IsFaithful()) {
       doubts.push_back(
           "Replayed in a model of TensorFlow's allocator the request would "
           "have been served, so remedies could not be tried out.");

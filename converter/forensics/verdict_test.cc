@@ -4,7 +4,9 @@
 
 #include "converter/forensics/remedies.h"
 #include "converter/testing/trace_builder.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/event_schema.h"
 
 namespace oom_forensics {
 namespace {
@@ -12,6 +14,8 @@ namespace {
 using test::Ask;
 using test::Failure;
 using test::TraceBuilder;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kBase = 0x10000000;
@@ -256,6 +260,67 @@ TEST(RemediesTest, NothingIsProposedWithoutEvidence) {
   trace.Fail(Tensor("b", 4 * kMiB), Oom(8 * kMiB));
   const Judged judged = Judge(trace);
   EXPECT_TRUE(judged.remedies.empty());
+}
+
+// An allocator that takes each block from the driver, with 6 MiB in use in
+// pieces far from each other.
+TraceBuilder WithoutLayout() {
+  TraceBuilder trace("gpu_async_0#0");
+  trace.AllocatorStat(test::U64(schema::kHasLayout, 0));
+  for (uint64_t i = 0; i < 6; ++i) {
+    trace.Alloc(kBase + i * 64 * kMiB, Tensor("a", kMiB));
+  }
+  return trace;
+}
+
+TEST(VerdictTest, WithoutALayoutAndALimitTheReasonIsNotKnown) {
+  TraceBuilder trace = WithoutLayout();
+  trace.Fail(Tensor("b", 4 * kMiB), Oom(0));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "UNKNOWN");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("refused 4.00 MiB while TensorFlow held 6.00 MiB"));
+  EXPECT_THAT(judged.verdict.doubt(), HasSubstr("does not say what was free"));
+  for (const Evidence& fact : judged.verdict.evidence()) {
+    EXPECT_THAT(fact.name(), AnyOf("rounded_bytes", "in_use_bytes"));
+  }
+}
+
+TEST(VerdictTest, WithoutALayoutALimitStillTellsALackOfMemory) {
+  TraceBuilder trace = WithoutLayout();
+  trace.Fail(Tensor("b", 4 * kMiB), Oom(8 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_EQ(judged.verdict.short_by_bytes(), 2 * kMiB);
+  EXPECT_DOUBLE_EQ(judged.ShareOf("FRAGMENTATION"), 0);
+}
+
+TEST(VerdictTest, WithoutALayoutAFullDeviceIsALackOfMemory) {
+  DevicePressure device;
+  device.total_bytes = 16 * kMiB;
+  device.free_bytes = 1 * kMiB;
+  device.process_bytes = 15 * kMiB;
+  device.pools_bytes = 6 * kMiB;
+  TraceBuilder trace = WithoutLayout();
+  trace.Fail(Tensor("b", 4 * kMiB), Oom(0));
+  EXPECT_EQ(Judge(trace, device).verdict.kind(), "CAPACITY");
+  // Another process has what this one lacks.
+  device.process_bytes = 7 * kMiB;
+  EXPECT_EQ(Judge(trace, device).verdict.kind(), "EXTERNAL");
+}
+
+TEST(VerdictTest, WithoutALayoutNoRemedyIsSaidToHaveBeenTried) {
+  TraceBuilder trace = WithoutLayout();
+  for (uint64_t i = 0; i < 6; ++i) {
+    trace.Alloc(kBase + (6 + i) * 64 * kMiB, Tensor("wide", kMiB, "[8]", 2));
+  }
+  trace.Fail(Tensor("b", 4 * kMiB), Oom(0));
+  const Judged judged = Judge(trace);
+  ASSERT_FALSE(judged.remedies.empty());
+  for (const Remedy& remedy : judged.remedies) {
+    EXPECT_EQ(remedy.sufficiency(), SUFFICIENCY_UNKNOWN) << remedy.kind();
+    EXPECT_THAT(remedy.proof(), HasSubstr("driver places the blocks"));
+  }
 }
 
 }  // namespace

@@ -251,6 +251,11 @@ WhatIf::WhatIf(const AllocatorReplay& replay, Row failure, uint64_t limit_bytes)
       as_recorded_(Try({})) {}
 
 Outcome WhatIf::Try(const Scenario& scenario) const {
+  if (!replay_.trace().has_layout) {
+    Outcome unknown;
+    unknown.placed = true;
+    return unknown;
+  }
   return Trial(replay_, failure_, settings_, scenario).Run(from_);
 }
 

@@ -68,7 +68,8 @@ class WhatIf {
   const BfcSettings& settings() const { return settings_; }
   // The model, run as recorded.
   const Outcome& as_recorded() const { return as_recorded_; }
-  // Whether it then fails as the allocator did. Where it does not, no outcome
+  // Whether it then fails as the allocator did. Never where the allocator has
+  // no layout, which no model follows. Where it does not, no outcome
   // proves anything.
   bool IsFaithful() const {
     return !as_recorded_.placed && !as_recorded_.failed_before;

@@ -53,6 +53,10 @@ constexpr Definition kDefinitions[] = {
      "The trace does not say which regions the allocator holds; they were "
      "derived from the addresses seen, so reserved and free bytes are lower "
      "bounds."},
+    {QualityCounter::kNoLayout, "no_layout", Severity::WARNING,
+     "This allocator takes each block from the device's driver, and the driver "
+     "alone knows what is free: there is no map of it, and nothing can be said "
+     "about fragmentation."},
     {QualityCounter::kUnknownRegionRemoved, "unknown_region_removed",
      Severity::WARNING, "$n regions were given back that were never taken."},
     {QualityCounter::kUnsortedEvents, "unsorted_events", Severity::WARNING,

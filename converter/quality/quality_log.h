@@ -27,6 +27,7 @@ enum class QualityCounter {
   kOverlappingChunks,
   kChunkOutsideRegions,
   kRegionsDerived,
+  kNoLayout,
   kUnknownRegionRemoved,
   kUnsortedEvents,
   kTimeOutOfRange,

@@ -103,7 +103,12 @@ class AllocatorPlaneReader {
                  });
   }
 
-  AllocatorTrace Finish() { return writer_.Finish(); }
+  AllocatorTrace Finish() {
+    // Regions are a layout, whatever the plane says.
+    if (!facts().regions.empty()) facts().has_layout = true;
+    if (!facts().has_layout) facts().quality.Add(QualityCounter::kNoLayout);
+    return writer_.Finish();
+  }
 
  private:
   AllocatorTrace& facts() { return writer_.facts(); }
@@ -116,6 +121,7 @@ class AllocatorPlaneReader {
     };
     facts().kind = text(StatKind::kAllocatorKind);
     facts().device = text(StatKind::kDeviceName);
+    facts().has_layout = stats.Uint64Or(StatKind::kHasLayout, 1) != 0;
     facts().limit_bytes = stats.Uint64Or(StatKind::kBytesLimit, 0);
     if (stats.Has(StatKind::kTotalAllocs)) {
       facts().total_allocs = stats.Get(StatKind::kTotalAllocs).AsUint64();

@@ -50,6 +50,7 @@ constexpr NamedStat kCollectorStats[] = {
     {schema::kAllocatorName, StatKind::kAllocatorName},
     {schema::kAllocatorKind, StatKind::kAllocatorKind},
     {schema::kDeviceName, StatKind::kDeviceName},
+    {schema::kHasLayout, StatKind::kHasLayout},
     {schema::kBaselineDump, StatKind::kBaselineDump},
     {schema::kBaselineComplete, StatKind::kBaselineComplete},
     {schema::kDroppedEvents, StatKind::kDroppedEvents},

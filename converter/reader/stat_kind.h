@@ -66,6 +66,7 @@ enum class StatKind : uint8_t {
   kAllocatorName,
   kAllocatorKind,
   kDeviceName,
+  kHasLayout,
   kBaselineDump,
   kBaselineComplete,
   kDroppedEvents,

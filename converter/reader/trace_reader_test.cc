@@ -116,6 +116,24 @@ TEST(TraceReaderTest, AFailureKeepsWhatTheAllocatorSaid) {
   EXPECT_EQ(allocator.limit_bytes, 1u << 20);
 }
 
+TEST(TraceReaderTest, TheLimitIsAFactOfTheAllocatorWithoutAFailureToo) {
+  TraceBuilder builder;
+  builder.Alloc(0x1000, {}).AllocatorStat(U64(schema::kBytesLimit, 1 << 20));
+  EXPECT_EQ(Read(builder.Serialize())->allocators[0].limit_bytes, 1u << 20);
+}
+
+TEST(TraceReaderTest, AnAllocatorWithoutALayoutIsSaidToBeOne) {
+  TraceBuilder direct;
+  direct.Alloc(0x1000, {}).AllocatorStat(U64(schema::kHasLayout, 0));
+  const auto trace = Read(direct.Serialize());
+  EXPECT_FALSE(trace->allocators[0].has_layout);
+  EXPECT_EQ(trace->allocators[0].quality.count(QualityCounter::kNoLayout), 1u);
+
+  TraceBuilder contradiction;
+  contradiction.Region(0x1000, 4096).AllocatorStat(U64(schema::kHasLayout, 0));
+  EXPECT_TRUE(Read(contradiction.Serialize())->allocators[0].has_layout);
+}
+
 TEST(TraceReaderTest, LinesOfTheEpochAreMadeRelative) {
   PlaneBuilder plane("/oom_forensics:bfc#0");
   const int64_t free = plane.AddEventMetadata("free");

@@ -63,6 +63,12 @@ void AddLayout(const Oom& oom, std::string* text) {
       ", reserved ", FormatBytes(oom.reserved_bytes()), ", in use ",
       FormatBytes(oom.in_use_bytes()), " by ", FormatCount(oom.live_count()),
       " allocations\n");
+  if (!oom.has_layout()) {
+    absl::StrAppend(text,
+                    "  free     unknown: the device's driver places the "
+                    "blocks\n");
+    return;
+  }
   absl::StrAppend(text, "  free     ", FormatBytes(oom.free_bytes()), " in ",
                   FormatCount(measures.free_chunk_count()),
                   " holes, the largest ", FormatBytes(oom.largest_free_bytes()),

@@ -78,6 +78,7 @@ void AllocatorReplay::MatchFrees() {
 }
 
 void AllocatorReplay::CollectRegions() {
+  if (!trace_.has_layout) return;
   regions_ = trace_.regions;
   if (!regions_.empty()) {
     CheckRemovals();
@@ -195,6 +196,7 @@ std::vector<MappedRegion> AllocatorReplay::RegionsAt(Position position) const {
 }
 
 ChunkMap AllocatorReplay::MapAt(Position position) const {
+  if (!trace_.has_layout) return {};
   const std::vector<Row> live = LiveAt(position);
   std::vector<LiveChunk> chunks;
   chunks.reserve(live.size());

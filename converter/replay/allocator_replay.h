@@ -57,6 +57,11 @@ class AllocatorReplay {
   }
   uint64_t BytesOf(Row alloc) const { return SiteOf(alloc).allocated_bytes; }
 
+  // What it takes to meet a request: a pool gives whole units.
+  uint64_t BytesToPlace(uint64_t requested_bytes) const {
+    return trace_.has_layout ? RoundedBytes(requested_bytes) : requested_bytes;
+  }
+
   // When the allocation was made; before the recording for the baseline.
   int64_t BornPs(Row alloc) const;
   // When it ended; the end of the trace where it never did.
@@ -75,7 +80,8 @@ class AllocatorReplay {
   std::vector<Row> LiveAt(Position position) const;
   // The regions held, by address.
   std::vector<MappedRegion> RegionsAt(Position position) const;
-  // Regions, chunks and the holes between them.
+  // Regions, chunks and the holes between them; empty where the allocator has
+  // no layout.
   ChunkMap MapAt(Position position) const;
 
   // The state that a time saw: after all rows up to and including it.

@@ -125,6 +125,26 @@ TEST(AllocatorReplayTest, RegionsAreDerivedWhereNoneIsRecorded) {
   EXPECT_EQ(replay.quality().count(QualityCounter::kRegionsDerived), 1u);
 }
 
+TEST(AllocatorReplayTest, WithoutALayoutWhatIsInUseIsHeldAndNoMapIsMade) {
+  TraceBuilder trace;
+  trace.AllocatorStat(test::U64(schema::kHasLayout, 0));
+  trace.Alloc(0x1000, Bytes(256)).Alloc(0x9000000, Bytes(512)).Free(0x1000);
+  const auto run = trace.Open();
+  const AllocatorReplay& replay = OnlyAllocator(*run);
+  EXPECT_FALSE(replay.regions_derived());
+  EXPECT_THAT(replay.MapAt(2).chunks, IsEmpty());
+  EXPECT_THAT(replay.MapAt(2).regions, IsEmpty());
+  EXPECT_EQ(replay.usage().At(2).in_use_bytes, 768u);
+  EXPECT_EQ(replay.usage().At(2).reserved_bytes, 768u);
+  EXPECT_EQ(replay.usage().At(3).reserved_bytes, 512u);
+  EXPECT_EQ(HoleTimeline(replay, 256).At(3).free_bytes, 0u)
+      << "what was given back is the driver's";
+  const UsageTimeline none(&replay, [](Row) { return false; });
+  EXPECT_EQ(none.At(3).in_use_bytes, 0u);
+  EXPECT_EQ(none.At(3).reserved_bytes, 512u) << "whatever the filter keeps";
+  EXPECT_EQ(replay.BytesToPlace(100), 100u);
+}
+
 TEST(AllocatorReplayTest, TheMapEqualsADumpChunkForChunk) {
   TraceBuilder trace;
   trace.Region(0x1000, 0x1000).Alloc(0x1000, Bytes(300));

@@ -22,6 +22,7 @@ class HoleReplay {
 
   void Apply(Row row) {
     const AllocatorTrace& trace = replay_.trace();
+    if (!trace.has_layout) return;
     switch (trace.kind_of[row]) {
       case RowKind::kAlloc:
         // A replaced allocation gives back first what the new one does not

@@ -78,7 +78,9 @@ UsageTimeline::UsageTimeline(const AllocatorReplay* replay,
 
 void UsageTimeline::Apply(Row row, Usage* usage) const {
   const AllocatorTrace& trace = replay_->trace();
+  const bool holds_blocks = !trace.has_layout;
   const auto release = [&](Row alloc) {
+    if (holds_blocks) usage->reserved_bytes -= replay_->BytesOf(alloc);
     if (!counted_.empty() && !counted_[alloc]) return;
     const AllocationSite& site = replay_->SiteOf(alloc);
     usage->in_use_bytes -= site.allocated_bytes;
@@ -95,6 +97,7 @@ void UsageTimeline::Apply(Row row, Usage* usage) const {
           release(found->second);
         }
       }
+      if (holds_blocks) usage->reserved_bytes += replay_->BytesOf(row);
       if (!counted_.empty() && !counted_[row]) break;
       const AllocationSite& site = replay_->SiteOf(row);
       usage->in_use_bytes += site.allocated_bytes;

@@ -33,6 +33,7 @@ AllocatorInfo MakeAllocatorInfo(const HostTrace& host,
   info.set_event_count(trace.row_count() - trace.baseline_rows);
   info.set_has_addresses(trace.row_count() > 0);
   info.set_has_regions(!trace.regions.empty());
+  info.set_has_layout(trace.has_layout);
   if (trace.limit_bytes > 0) {
     info.set_closeness(static_cast<double>(extremes.in_use_max_bytes) /
                        static_cast<double>(trace.limit_bytes));

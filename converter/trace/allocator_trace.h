@@ -79,7 +79,10 @@ struct AllocatorTrace {
   std::string kind;
   std::string device;
   Source source = Source::COLLECTOR;
-  // 0: unknown.
+  // It divides regions into chunks. Else each block comes from the device's
+  // driver: addresses tell blocks apart, and nothing more.
+  bool has_layout = true;
+  // The most that it may ever use, reserved yet or not; 0: unknown.
   uint64_t limit_bytes = 0;
   // Bytes in use before row 0 that no row accounts for (stock traces).
   uint64_t unnamed_in_use_bytes = 0;

@@ -329,7 +329,7 @@ class AllocatorInfo(Message):
     device: str = ""
     source: Source = Source.SOURCE_UNSPECIFIED
     limit_bytes: int = 0
-    """0: unknown"""
+    """The most that it may ever use, reserved yet or not; 0: unknown."""
     peak_in_use_bytes: int = 0
     peak_reserved_bytes: int = 0
     peak_ns: int = 0
@@ -350,6 +350,10 @@ class AllocatorInfo(Message):
     has_regions: bool = False
     closeness: float = 0.0
     """Peak over limit; 0: the limit is unknown. What INFO ranks by."""
+    has_layout: bool = False
+    """False: each block comes from the device's driver (cuda_malloc_async, some
+    pluggable devices). There are no maps and no measures of fragmentation.
+    """
 
 
 @dataclass
@@ -579,7 +583,7 @@ class Chunk(Message):
 
 @dataclass
 class AddressMap(Message):
-    """See proto/datasets.proto, AddressMap."""
+    """Without regions, chunks, bins and measures where the allocator has no layout."""
 
     host: str = ""
     allocator: str = ""
@@ -596,7 +600,7 @@ class AddressMap(Message):
 
 @dataclass
 class FragmentationSeries(Message):
-    """See proto/datasets.proto, FragmentationSeries."""
+    """Without columns where the allocator has no layout."""
 
     host: str = ""
     allocator: str = ""
@@ -759,6 +763,10 @@ class Oom(Message):
     live_count: int = 0
     dump_check: DumpCheck = field(default_factory=lambda: DumpCheck())
     """The replayed map equals TensorFlow's own dump, chunk for chunk."""
+    has_layout: bool = False
+    """As AllocatorInfo.has_layout. False: what is free, and in what pieces, is
+    not known; reserved is what is in use.
+    """
 
 
 @dataclass
