@@ -1,14 +1,34 @@
-"""A real out-of-memory on a GPU, under the profiler: both planes must be there.
+"""A real out-of-memory on a GPU, under the profiler: the planes must be there.
 
     python tests/gpu/gpu_oom.py LOGDIR
+    TF_GPU_ALLOCATOR=cuda_malloc_async python tests/gpu/gpu_oom.py LOGDIR
 
-Exit 0: the trace has TensorFlow's pool and the device, or "skipped" with the reason.
+With TensorFlow's pool the GPU is divided into two logical devices with a limit; CUDA's own
+pool has none, and is filled. Exit 0: the trace has each allocator with its device, and the
+device itself; or "skipped" with the reason.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
+from typing import Any
+
+LIMIT_MIB = 1024
+# Of a float32 tensor: 64 MiB under the limit, 1 GiB to fill the device.
+SMALL, LARGE = 1 << 24, 1 << 28
+
+
+def run_out_of_memory(tf: Any, elements: int) -> bool:
+    """Fills the first logical device."""
+    kept = []
+    try:
+        for _ in range(4096):
+            kept.append(tf.zeros([elements]))
+    except tf.errors.ResourceExhaustedError:
+        return True
+    return False
 
 
 def main(logdir: str) -> int:
@@ -22,23 +42,29 @@ def main(logdir: str) -> int:
     if not devices:
         print("skipped: no CUDA device that TensorFlow sees")
         return 0
-    limit = tf.config.LogicalDeviceConfiguration(memory_limit=1024)
-    tf.config.set_logical_device_configuration(devices[0], [limit])
-    failed = False
+    by_cuda = os.environ.get("TF_GPU_ALLOCATOR") == "cuda_malloc_async"
+    if by_cuda:
+        planes = [b"/oom_forensics:gpu_async_0"]
+        names = [b"cuda_malloc_async", b"/device:GPU:0"]
+    else:
+        limits = [tf.config.LogicalDeviceConfiguration(memory_limit=LIMIT_MIB)] * 2
+        tf.config.set_logical_device_configuration(devices[0], limits)
+        planes = [b"/oom_forensics:GPU_0_bfc", b"/oom_forensics:GPU_1_bfc"]
+        names = [b"/device:GPU:0", b"/device:GPU:1"]
+        with tf.device("/device:GPU:1"):
+            tf.zeros([SMALL])
     with tf.profiler.experimental.Profile(logdir):
-        kept = []
-        try:
-            for _ in range(64):
-                kept.append(tf.zeros([1 << 24]))
-        except tf.errors.ResourceExhaustedError:
-            failed = True
+        failed = run_out_of_memory(tf, LARGE if by_cuda else SMALL)
     trace = b"".join(path.read_bytes() for path in Path(logdir).rglob("*.xplane.pb"))
-    planes = (b"/oom_forensics:GPU_0_bfc", b"/oom_forensics:cupti:0")
-    missing = [plane.decode() for plane in planes if plane not in trace]
+    missing = [
+        wanted.decode()
+        for wanted in (*planes, *names, b"/oom_forensics:cupti:0", b"failed")
+        if wanted not in trace
+    ]
     if not failed or missing:
-        print(f"FAILED: out of memory: {failed}, planes missing: {missing}")
+        print(f"FAILED: out of memory: {failed}, missing in the trace: {missing}")
         return 1
-    print("real GPU out-of-memory: both planes are in the trace")
+    print(f"real GPU out-of-memory: {b', '.join(planes).decode()} are in the trace")
     return 0
 
 
