@@ -107,6 +107,9 @@ def main() -> None:
     require(status["hooked"], "this TensorFlow is not recognised")
     require(status["attribution"] == "on", "this TensorFlow's op names are not recognised")
     require("CPUAllocator: sizes counted" in status["hooks"], "sizes of malloc are not counted")
+    for part in ("PluggableDeviceSimpleAllocator", "names of devices of tensorflow::Pluggable"):
+        (line,) = (line for line in status["hooks"].splitlines() if part in line)
+        require(line.endswith(": hooked"), line)
     with tempfile.TemporaryDirectory() as folder:
         run_out_of_memory(Path(folder))
         check(Path(folder))
