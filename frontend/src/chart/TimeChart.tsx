@@ -6,6 +6,7 @@ import { theme } from '../store/theme';
 import { useWidth } from './Canvas';
 import { type Palette, paletteOf } from './palette';
 import { byteTicks, timeTicks } from './ticks';
+import { onTimeKey, type TimeActions } from './timeKeys';
 
 export interface Line {
   readonly label: string;
@@ -16,7 +17,7 @@ export interface Line {
   readonly points?: boolean;
 }
 
-export interface TimeChartProps {
+export interface TimeChartProps extends TimeActions {
   readonly height: number;
   /** The part of the x axis on screen, in ns after the origin. */
   readonly from: number;
@@ -40,13 +41,7 @@ export interface TimeChartProps {
   readonly drawOver?: (plot: uPlot, palette: Palette) => void;
   /** Where the pointer is: index into the data and the moment; undefined: outside. */
   readonly onHover?: (at: { readonly index: number; readonly time: number } | undefined) => void;
-  readonly onPick?: (time: number) => void;
   readonly onDrag?: (from: number, to: number) => void;
-  readonly onReset?: () => void;
-  /** Zooms by a factor around a moment. */
-  readonly onZoom?: (centre: number, factor: number) => void;
-  /** Moves by a share of the width. */
-  readonly onPan?: (share: number) => void;
 }
 
 /** A chart over time on uPlot: drag, wheel and keys choose what is on screen. */
@@ -117,27 +112,9 @@ export function TimeChart(props: TimeChartProps) {
       tabIndex={0}
       role="img"
       aria-label={props.label}
-      onKeyDown={(event) => onKey(event, latest.current)}
+      onKeyDown={(event) => onTimeKey(event, latest.current, latest.current)}
     />
   );
-}
-
-function onKey(event: KeyboardEvent, props: TimeChartProps): void {
-  const middle = (props.from + props.to) / 2;
-  const actions: Record<string, () => void> = {
-    ArrowLeft: () => props.onPan?.(-0.1),
-    ArrowRight: () => props.onPan?.(0.1),
-    ArrowUp: () => props.onZoom?.(middle, 0.7),
-    ArrowDown: () => props.onZoom?.(middle, 1 / 0.7),
-    '+': () => props.onZoom?.(middle, 0.5),
-    '-': () => props.onZoom?.(middle, 2),
-    Home: () => props.onReset?.(),
-    Enter: () => props.onPick?.(middle),
-  };
-  const action = event.ctrlKey || event.metaKey || event.altKey ? undefined : actions[event.key];
-  if (!action) return;
-  event.preventDefault();
-  action();
 }
 
 /** Pixels of a drag that are still a click. */

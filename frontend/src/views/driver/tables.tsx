@@ -78,6 +78,6 @@ export function columnColumns(target: Target): readonly DataColumn<DriverColumn>
     bytesColumn("TensorFlow's pools", ({ poolBytes }) => poolBytes),
     bytesColumn('Allocations of this process', ({ driverBytes }) => driverBytes),
     bytesColumn('Beside the pools', ({ gapBytes }) => gapBytes),
-    countColumn('Of this process, by the driver (bytes)', ({ processBytes }) => processBytes),
+    bytesColumn('Of this process, by the driver', ({ processBytes }) => processBytes),
   ];
 }

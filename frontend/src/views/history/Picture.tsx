@@ -3,6 +3,7 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { Canvas } from '../../chart/Canvas';
 import { type ColourBy, colouringOf } from '../../chart/colouring';
 import { paletteOf } from '../../chart/palette';
+import { onTimeKey } from '../../chart/timeKeys';
 import { formatAddress, formatBytes } from '../../format/bytes';
 import { opName } from '../../format/names';
 import { formatMoment } from '../../format/time';
@@ -53,27 +54,13 @@ export function Picture({ target, history, colourBy }: PictureProps) {
   const oom = shownOom(target);
   const pins = useMemo(() => new Set(oom?.pins[0]?.allocations.map(({ id }) => id)), [oom]);
   const visible = visibleRange(target);
-  const { onPan, onZoom, onReset } = timeInteractions(target);
+  const interactions = timeInteractions(target);
   const scrub = (event: PointerEvent) => {
     const share = event.offsetX / (event.currentTarget as HTMLElement).clientWidth;
     showMoment(target, visible.from + share * (visible.to - visible.from));
   };
   const isClick = (event: PointerEvent) =>
     pressedAt.current !== undefined && Math.abs(event.offsetX - pressedAt.current) <= CLICK_PIXELS;
-  const onKeyDown = (event: KeyboardEvent) => {
-    const middle = (visible.from + visible.to) / 2;
-    const actions: Record<string, () => void> = {
-      ArrowLeft: () => onPan(-0.1),
-      ArrowRight: () => onPan(0.1),
-      '+': () => onZoom(middle, 0.5),
-      '-': () => onZoom(middle, 2),
-      Home: onReset,
-    };
-    const action = actions[event.key];
-    if (!action) return;
-    event.preventDefault();
-    action();
-  };
   return (
     <>
       <ColourLegend groups={colouring.legend} />
@@ -114,9 +101,9 @@ export function Picture({ target, history, colourBy }: PictureProps) {
           event.preventDefault();
           const share = event.offsetX / (event.currentTarget as HTMLElement).clientWidth;
           const centre = visible.from + share * (visible.to - visible.from);
-          onZoom(centre, 2 ** (event.deltaY / 250));
+          interactions.onZoom(centre, 2 ** (event.deltaY / 250));
         }}
-        onKeyDown={onKeyDown}
+        onKeyDown={(event) => onTimeKey(event, visible, interactions)}
       />
       <Scrubber target={target} />
       <p class="readout" aria-live="polite">

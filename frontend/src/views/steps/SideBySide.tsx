@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import { COMPARE } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
-import { formatDelta, groupDigits } from '../../format/bytes';
+import { groupDigits } from '../../format/bytes';
 import { GroupBy, type StepUse } from '../../generated/datasets_pb';
 import { momentQuery } from '../../store/moment';
 import { select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
-import { bytesColumn } from '../../ui/columns';
+import { bytesColumn, deltaColumn } from '../../ui/columns';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
 import { Failed, Waiting } from '../../ui/Notices';
 import { Select } from '../../ui/Select';
@@ -164,16 +164,6 @@ function siteColumns(chosen: readonly bigint[]): readonly DataColumn<SiteRow>[] 
     ...chosen.map((step, index) =>
       bytesColumn<SiteRow>(`Step ${step}`, ({ bytes }) => bytes[index] ?? 0n),
     ),
-    {
-      title: 'Grew by',
-      numeric: true,
-      text: ({ grewBytes }) => String(grewBytes),
-      cell: ({ grewBytes }) => (
-        <span class={`number ${grewBytes > 0n ? 'grew' : grewBytes < 0n ? 'shrank' : ''}`}>
-          {formatDelta(grewBytes)}
-        </span>
-      ),
-      order: ({ grewBytes }) => grewBytes,
-    },
+    deltaColumn('Grew by', ({ grewBytes }) => grewBytes),
   ];
 }

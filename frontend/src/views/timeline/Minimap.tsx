@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks';
 import { dragBrush, type Grip, gripAt } from '../../chart/brush';
 import { Canvas, type Surface } from '../../chart/Canvas';
+import { onTimeKey } from '../../chart/timeKeys';
 import { MEMORY_TIMELINE } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
 import { MarkKind, type TimelineSeries } from '../../generated/datasets_pb';
@@ -30,7 +31,6 @@ export function Minimap({ target, height }: { readonly target: Target; readonly 
   const series = asked.data?.series[0];
   const end = recordingLength(target);
   const brush = visibleRange(target);
-  const { onPan, onZoom, onReset } = timeInteractions(target);
 
   const timeAt = (event: PointerEvent) => {
     const width = (event.currentTarget as HTMLElement).clientWidth - LEFT - RIGHT;
@@ -46,19 +46,6 @@ export function Minimap({ target, height }: { readonly target: Target; readonly 
     if (held)
       showRange(dragBrush(held.grip, held.brush, held.start, timeAt(event).time, end), target);
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const actions: Record<string, () => void> = {
-      ArrowLeft: () => onPan(-0.1),
-      ArrowRight: () => onPan(0.1),
-      '+': () => onZoom((brush.from + brush.to) / 2, 0.5),
-      '-': () => onZoom((brush.from + brush.to) / 2, 2),
-      Home: onReset,
-    };
-    const action = actions[event.key];
-    if (!action) return;
-    event.preventDefault();
-    action();
-  };
   return (
     <Canvas
       height={height}
@@ -70,7 +57,7 @@ export function Minimap({ target, height }: { readonly target: Target; readonly 
       onPointerUp={() => {
         drag.current = undefined;
       }}
-      onKeyDown={onKeyDown}
+      onKeyDown={(event) => onTimeKey(event, brush, timeInteractions(target))}
     />
   );
 }
