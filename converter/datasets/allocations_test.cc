@@ -124,6 +124,26 @@ TEST(AllocationsTest, ScopesAreATree) {
   EXPECT_EQ(model.children(0).count(), 8u);
 }
 
+TEST(AllocationsTest, WhatHasNoScopeIsToldApartByType) {
+  TraceBuilder trace;
+  trace.Alloc(Place(0), {"MatMul", "", 1, 2 * kUnit, 0, true})
+      .Alloc(Place(2), {"MatMul", "", 1, kUnit, 0, true})
+      .Alloc(Place(3), {"Relu", "", 1, kUnit, 0, true})
+      .Alloc(Place(4), {"", "", 1, kUnit, 0});
+  Query query = At("end");
+  query.set_group_by(GROUP_SCOPE);
+  const auto answer = Get<Allocations>(*trace.Open(), ALLOCATIONS, query);
+  ASSERT_EQ(answer.groups_size(), 2);
+  const AllocationGroup& eager = answer.groups(0);
+  EXPECT_EQ(eager.key(), "(eager ops)");
+  EXPECT_EQ(eager.allocated_bytes(), 4 * kUnit);
+  ASSERT_EQ(eager.children_size(), 2);
+  EXPECT_EQ(eager.children(0).key(), "MatMul");
+  EXPECT_EQ(eager.children(0).count(), 2u);
+  EXPECT_EQ(answer.groups(1).key(), "(no scope)") << "nobody knows its op";
+  EXPECT_EQ(answer.groups(1).children_size(), 0);
+}
+
 TEST(AllocationsTest, DevicesAreGroups) {
   TraceBuilder gpu("GPU_0_bfc#0");
   gpu.AllocatorStat(test::Text(schema::kDeviceName, "/device:GPU:0"))

@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "converter/text/text.h"
 #include "converter/trace/op_name.h"
 
 namespace oom_forensics {
@@ -11,11 +12,22 @@ namespace {
 
 constexpr char kNoOp[] = "(no op)";
 constexpr char kNoScope[] = "(no scope)";
+constexpr char kEagerOps[] = "(eager ops)";
 constexpr char kNoShape[] = "(no shape)";
 constexpr char kNoDtype[] = "(no dtype)";
 
 std::string Or(std::string text, const char* otherwise) {
   return text.empty() ? otherwise : text;
+}
+
+// Ops without a scope, as all are that ran eagerly, are told apart by type.
+std::string ScopeKey(const HostTrace& host, const AllocationSite& site) {
+  const std::string& op = host.OpOf(site);
+  const std::string_view scope = ScopeOf(op);
+  if (!scope.empty()) return std::string(scope);
+  if (op.empty()) return kNoScope;
+  return absl::StrCat(ModeOf(host, site) == EAGER ? kEagerOps : kNoScope, "/",
+                      Absl(OpTypeOf(op)));
 }
 
 std::string AgeKey(int64_t age_ps) {
@@ -58,7 +70,7 @@ std::string SiteGroupKey(const HostTrace& host, const AllocationSite& site,
     case GROUP_OP:
       return Or(op, kNoOp);
     case GROUP_SCOPE:
-      return Or(std::string(ScopeOf(op)), kNoScope);
+      return ScopeKey(host, site);
     case GROUP_OP_TYPE:
       return Or(std::string(OpTypeOf(op)), kNoOp);
     case GROUP_SHAPE:

@@ -15,8 +15,8 @@ bool IsGroupOfSite(GroupBy group_by);
 // The key of a role in GROUP_ROLE.
 std::string RoleKey(Role role);
 
-// The key of a site; for scopes the whole path, "(no scope)" where there is
-// none. Only where IsGroupOfSite.
+// The key of a site; for scopes the whole path, "(eager ops)/MatMul" or
+// "(no scope)/MatMul" where there is none. Only where IsGroupOfSite.
 std::string SiteGroupKey(const HostTrace& host, const AllocationSite& site,
                          GroupBy group_by);
 

@@ -29,13 +29,16 @@ int64_t TraceBuilder::SiteId(const std::string& kind, const Ask& ask) {
                                  ? ask.allocated_bytes
                                  : RoundedBytes(ask.requested_bytes);
   const auto key = std::make_tuple(kind, ask.op, ask.shape, ask.dtype,
-                                   ask.requested_bytes, allocated);
+                                   ask.requested_bytes, allocated, ask.eager);
   const auto found = sites_.find(key);
   if (found != sites_.end()) return found->second;
   std::vector<Stat> stats = {Ref(schema::kOp, ask.op),
                              I64(schema::kDtype, ask.dtype),
                              U64(schema::kRequestedBytes, ask.requested_bytes)};
   if (!ask.shape.empty()) stats.push_back(Ref(schema::kShape, ask.shape));
+  if (ask.eager.has_value()) {
+    stats.push_back(U64(schema::kEager, *ask.eager ? 1 : 0));
+  }
   if (kind == schema::kAlloc) {
     stats.push_back(U64(schema::kAllocatedBytes, allocated));
   }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -33,6 +34,8 @@ struct Ask {
   uint64_t requested_bytes = 256;
   // 0: rounded up to a multiple of 256.
   uint64_t allocated_bytes = 0;
+  // Whether the op ran by itself; nullopt: not recorded.
+  std::optional<bool> eager = std::nullopt;
 };
 
 // What a failed event states of the allocator.
@@ -88,7 +91,7 @@ class TraceBuilder {
   PlaneBuilder plane_;
   std::vector<Stat> session_stats_;
   std::map<std::tuple<std::string, std::string, std::string, int64_t, uint64_t,
-                      uint64_t>,
+                      uint64_t, std::optional<bool>>,
            int64_t>
       sites_;
   std::map<std::string, int64_t> kinds_;

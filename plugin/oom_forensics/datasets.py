@@ -35,7 +35,9 @@ class GroupBy(str, enum.Enum):
     GROUP_NONE = "GROUP_NONE"
     GROUP_OP = "GROUP_OP"
     GROUP_SCOPE = "GROUP_SCOPE"
-    """A tree: children at the next level below"""
+    """A tree: children at the next level below. What has no scope is told apart
+    by its op type, below "(eager ops)" or "(no scope)".
+    """
     GROUP_OP_TYPE = "GROUP_OP_TYPE"
     GROUP_SHAPE = "GROUP_SHAPE"
     GROUP_DTYPE = "GROUP_DTYPE"

@@ -10,7 +10,7 @@ import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
 import { Select } from '../../ui/Select';
 import { GroupTree } from './GroupTree';
-import { groupings, narrowTo } from './groupings';
+import { groupings, isNameless, narrowTo } from './groupings';
 import { Treemap } from './Treemap';
 import { joinPath } from './tree';
 
@@ -28,9 +28,9 @@ export function Holders({ target }: { readonly target: Target }) {
   const answer = asked.data;
   const choose = (path: string) => {
     const narrowed = narrowTo(groupBy, path, filter);
-    select(
-      groupBy === GroupBy.GROUP_SCOPE ? { filter: narrowed } : { filter: narrowed, view: 'live' },
-    );
+    // A scope has scopes below it; of anything else there are only the allocations.
+    const deeper = groupBy === GroupBy.GROUP_SCOPE && !isNameless(path);
+    select(deeper ? { filter: narrowed } : { filter: narrowed, view: 'live' });
   };
   return (
     <Card

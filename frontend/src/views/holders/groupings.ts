@@ -30,10 +30,18 @@ export function groupings(): typeof GROUPINGS {
   return client().offline ? GROUPINGS.filter(({ value }) => STORED.has(value)) : GROUPINGS;
 }
 
+/** Names in parentheses stand for what has no name. */
+export function isNameless(path: string): boolean {
+  return path.startsWith('(');
+}
+
 /** The filter that keeps one group; what no filter can say is left as it is. */
 export function narrowTo(groupBy: GroupBy, path: string, filter: FilterChoice): FilterChoice {
-  // Names in parentheses stand for what has no name; a page without a server cannot filter.
-  if (path.startsWith('(') || client().offline) return filter;
+  if (isNameless(path)) {
+    // "(eager ops)/MatMul" has no scope, but it has a type.
+    const type = groupBy === GroupBy.GROUP_SCOPE ? path.split('/')[1] : undefined;
+    return type === undefined ? filter : { ...filter, search: type };
+  }
   switch (groupBy) {
     case GroupBy.GROUP_SCOPE:
       return { ...filter, scope: filter.scope === '' ? path : `${filter.scope}/${path}` };
