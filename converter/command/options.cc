@@ -245,7 +245,7 @@ Datasets: )",
 Which run     --run=NAME
 Filters       --host --allocator --from --to (ns since the epoch) --from-step
               --to-step --min-bytes --scope --dtype --search --role
-Moment        --at=peak|oom:N|end|event:N|TIME_NS
+Moment        --at=peak|oom:N|end|step:N|event:N|TIME_NS
 Lists         --group-by --sort --ascending --offset --limit --range
 Timeline      --columns --top
 Map over time --columns --rows --from-address --to-address

@@ -144,6 +144,17 @@ TEST(AllocationsTest, WhatHasNoScopeIsToldApartByType) {
   EXPECT_EQ(answer.groups(1).children_size(), 0);
 }
 
+TEST(AllocationsTest, AStepIsTheMomentOfItsPeak) {
+  const auto run = Fragmented().Open();
+  EXPECT_EQ(Get<Allocations>(*run, ALLOCATIONS, At("step:10")).total_count(),
+            16u);
+  // It begins at the height at which step 10 ended.
+  EXPECT_EQ(Get<Allocations>(*run, ALLOCATIONS, At("step:11")).total_count(),
+            16u);
+  EXPECT_EQ(Error(*run, ALLOCATIONS, At("step:12")),
+            "There is no step 12; the trace has the steps 10 to 11.");
+}
+
 TEST(AllocationsTest, DevicesAreGroups) {
   TraceBuilder gpu("GPU_0_bfc#0");
   gpu.AllocatorStat(test::Text(schema::kDeviceName, "/device:GPU:0"))

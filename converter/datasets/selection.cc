@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -40,6 +41,30 @@ bool ParseAddress(std::string_view text, uint64_t* address) {
 
 bool ContainsIgnoringCase(const std::string& text, const std::string& lower) {
   return absl::StrContains(absl::AsciiStrToLower(text), lower);
+}
+
+// The highest moment of the step; of all of them, where several have its
+// number.
+absl::StatusOr<Position> PeakOfStep(const AllocatorReplay& replay,
+                                    const HostTrace& host, int64_t number) {
+  std::optional<UsageExtremes> highest;
+  for (const TrainingStep& step : host.steps) {
+    if (step.number != number) continue;
+    const UsageExtremes extremes =
+        replay.usage().Over(replay.trace().PositionAt(step.begin_ps),
+                            replay.trace().PositionAt(step.end_ps));
+    if (!highest.has_value() ||
+        extremes.in_use_max_bytes > highest->in_use_max_bytes) {
+      highest = extremes;
+    }
+  }
+  if (highest.has_value()) return highest->in_use_max_position;
+  if (host.steps.empty()) {
+    return absl::NotFoundError("This trace has no training steps.");
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "There is no step ", number, "; the trace has the steps ",
+      host.steps.front().number, " to ", host.steps.back().number, "."));
 }
 
 }  // namespace
@@ -230,6 +255,8 @@ absl::StatusOr<Position> ResolveMoment(const Run& run,
       }
       return row + 1;
     }
+    case Moment::kStep:
+      return PeakOfStep(replay, host, moment.step());
     case Moment::kPeak:
     case Moment::AT_NOT_SET:
       return replay.peak_position();
@@ -250,13 +277,15 @@ absl::StatusOr<Moment> ParseMoment(const std::string& text) {
     moment.set_oom(oom);
   } else if (ConsumePrefix(&rest, "event:") && ParseInteger(rest, &number)) {
     moment.set_event(number);
+  } else if (ConsumePrefix(&rest, "step:") && ParseInteger(rest, &number)) {
+    moment.set_step(number);
   } else if (ParseInteger(rest, &number)) {
     moment.set_time_ns(number);
   } else {
     return absl::InvalidArgumentError(absl::StrCat(
         "\"", text,
-        "\" is no moment: use peak, end, oom:N, event:N or nanoseconds since "
-        "the epoch."));
+        "\" is no moment: use peak, end, oom:N, step:N, event:N or nanoseconds "
+        "since the epoch."));
   }
   return moment;
 }

@@ -147,8 +147,8 @@ absl::StatusOr<Position> ResolveMoment(const Run& run,
                                        const SelectedAllocator& allocator,
                                        const Moment& moment);
 
-// Parses "peak", "oom:N", "end", "event:N" or a time in nanoseconds since the
-// epoch.
+// Parses "peak", "oom:N", "end", "step:N", "event:N" or a time in nanoseconds
+// since the epoch.
 absl::StatusOr<Moment> ParseMoment(const std::string& text);
 
 }  // namespace oom_forensics

@@ -195,6 +195,8 @@ class Moment(Message):
     """The state after the event of this index of the allocator (from 0);
     -1 the baseline.
     """
+    step: int | None = None
+    """The moment of highest use within the training step of this number."""
 
 
 @dataclass

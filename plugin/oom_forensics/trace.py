@@ -243,10 +243,15 @@ def _moment(at: At) -> Moment:
     if name == "end":
         return Moment(end=True)
     try:
-        if name in ("oom", "event"):
-            return Moment(oom=int(number)) if name == "oom" else Moment(event=int(number))
+        if name == "oom":
+            return Moment(oom=int(number))
+        if name == "step":
+            return Moment(step=int(number))
+        if name == "event":
+            return Moment(event=int(number))
         return Moment(time_ns=int(at))
     except ValueError:
         raise TraceError(
-            f"{at!r} is no moment; use 'peak', 'end', 'oom:N', 'event:N' or ns since the epoch."
+            f"{at!r} is no moment; use 'peak', 'end', 'oom:N', 'step:N', 'event:N' "
+            "or ns since the epoch."
         ) from None

@@ -8,9 +8,11 @@ import {
   reloads,
   retries,
   runs,
+  selection,
   target,
   targetName,
 } from '../store/session';
+import { loadStepPeak } from '../store/stepPeak';
 import type { Target } from '../store/target';
 import { Empty, Failed, Waiting } from '../ui/Notices';
 import { Story } from '../views/story/Story';
@@ -86,6 +88,14 @@ function Views({ target }: { readonly target: Target }) {
     );
     return () => controller.abort();
   }, [name, again, drawn]);
+  const { at } = selection.value;
+  const step = at.kind === 'step' ? at.step : undefined;
+  useEffect(() => {
+    if (step === undefined) return;
+    const controller = new AbortController();
+    void loadStepPeak(target, step, controller.signal);
+    return () => controller.abort();
+  }, [name, again, step]);
 
   return (
     <>

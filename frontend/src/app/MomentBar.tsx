@@ -1,6 +1,9 @@
+import { missingViews } from '../store/missingViews';
 import { type ChosenMoment, momentName, oomsOf, sameMoment, shownMoment } from '../store/moment';
 import { select } from '../store/session';
 import type { Target } from '../store/target';
+import { StepField } from '../ui/StepField';
+import { compareFrom } from '../views/compare/sides';
 
 const MOST_OOMS = 4;
 
@@ -8,6 +11,7 @@ const MOST_OOMS = 4;
 export function MomentBar({ target }: { readonly target: Target }) {
   const at = shownMoment(target);
   const ooms = oomsOf(target);
+  const { hasSteps, firstStep, lastStep } = target.host;
   const shortcuts: { readonly label: string; readonly moment: ChosenMoment }[] = [
     ...ooms.slice(0, MOST_OOMS).map(({ index }, place) => ({
       label: ooms.length === 1 ? 'At the OOM' : `At OOM ${place + 1}`,
@@ -34,8 +38,27 @@ export function MomentBar({ target }: { readonly target: Target }) {
             {label}
           </button>
         ))}
+        {hasSteps && (
+          <StepField
+            label="At the peak of step"
+            value={at.kind === 'step' ? at.step : undefined}
+            first={firstStep}
+            last={lastStep}
+            onChange={(step) => select({ at: { kind: 'step', step } })}
+          />
+        )}
       </fieldset>
       <span class="hint">or click into the timeline</span>
+      {!missingViews.value.has('compare') && (
+        <button
+          type="button"
+          class="button"
+          title="Makes this moment the one that others are compared with"
+          onClick={() => compareFrom(at)}
+        >
+          Compare from here
+        </button>
+      )}
     </div>
   );
 }

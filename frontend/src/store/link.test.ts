@@ -37,6 +37,7 @@ describe('a link', () => {
     { kind: 'peak' },
     { kind: 'end' },
     { kind: 'event', event: -1n },
+    { kind: 'step', step: 12n },
     { kind: 'default' },
   ] as const)('carries the moment $kind', (at) => {
     expect(decodeLink(encodeLink({ ...NOTHING_CHOSEN, at }, '')).at).toEqual(at);

@@ -59,7 +59,7 @@ export function decodeLink(fragment: string): Selection {
   };
 }
 
-/** "oom:0", "peak", "end", "time:<ns>", "event:<n>"; empty for the default. */
+/** "oom:0", "peak", "end", "time:<ns>", "event:<n>", "step:<n>"; empty for the default. */
 export function encodeMoment(at: Moment): string {
   switch (at.kind) {
     case 'oom':
@@ -68,6 +68,8 @@ export function encodeMoment(at: Moment): string {
       return `time:${at.timeNs}`;
     case 'event':
       return `event:${at.event}`;
+    case 'step':
+      return `step:${at.step}`;
     case 'default':
       return '';
     default:
@@ -83,6 +85,7 @@ export function decodeMoment(text: string): Moment {
   if (kind === 'oom' && number >= 0n) return { kind, index: Number(number) };
   if (kind === 'time') return { kind, timeNs: number };
   if (kind === 'event') return { kind, event: number };
+  if (kind === 'step' && number >= 0n) return { kind, step: number };
   return NOTHING_CHOSEN.at;
 }
 

@@ -4,6 +4,7 @@ import { formatMoment } from '../format/time';
 import type { MomentSchema, Oom } from '../generated/datasets_pb';
 import type { Moment } from './selection';
 import { oomWindow, selection, targetName } from './session';
+import { stepPeakNs } from './stepPeak';
 import { relativeNs, type Target } from './target';
 
 export type ChosenMoment = Exclude<Moment, { readonly kind: 'default' }>;
@@ -43,6 +44,8 @@ export function momentQuery(at: ChosenMoment): MessageInitShape<typeof MomentSch
       return { at: { case: 'end', value: true } };
     case 'time':
       return { at: { case: 'timeNs', value: at.timeNs } };
+    case 'step':
+      return { at: { case: 'step', value: at.step } };
     default:
       return { at: { case: 'event', value: at.event } };
   }
@@ -69,6 +72,8 @@ export function momentTimeNs(at: ChosenMoment, target: Target): bigint | undefin
       return target.allocator.lastNs;
     case 'oom':
       return oomsOf(target).find(({ index }) => index === at.index)?.timeNs;
+    case 'step':
+      return stepPeakNs(target, at.step);
     default:
       return eventTimeNs(at.event, target);
   }
@@ -83,7 +88,7 @@ function eventTimeNs(event: bigint, target: Target): bigint | undefined {
   return undefined;
 }
 
-/** "just before the OOM", "the moment of highest use", "3.214 s after the start". */
+/** "just before the OOM", "the moment of highest use", "the peak of step 12", "3.214 s after the start". */
 export function momentName(at: ChosenMoment, target: Target): string {
   switch (at.kind) {
     case 'oom': {
@@ -97,6 +102,8 @@ export function momentName(at: ChosenMoment, target: Target): string {
       return 'the end of the recording';
     case 'event':
       return at.event < 0n ? 'the start of the recording' : `after event ${at.event}`;
+    case 'step':
+      return `the peak of step ${at.step}`;
     default:
       return `${formatMoment(relativeNs(target, at.timeNs), 1e3)} after the start`;
   }

@@ -8,7 +8,8 @@ export type Moment =
   | { readonly kind: 'peak' }
   | { readonly kind: 'end' }
   | { readonly kind: 'time'; readonly timeNs: bigint }
-  | { readonly kind: 'event'; readonly event: bigint };
+  | { readonly kind: 'event'; readonly event: bigint }
+  | { readonly kind: 'step'; readonly step: bigint }; // its peak
 
 /** The part of the recording that the timeline shows, in ns since the epoch. */
 export interface TimeWindow {

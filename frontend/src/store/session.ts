@@ -59,7 +59,13 @@ export function select(patch: Partial<Selection>, history: 'push' | 'replace' = 
     patch.run !== undefined || patch.host !== undefined || patch.allocator !== undefined;
   // A moment, a window or an allocation means nothing in another allocator.
   const forgotten = movedElsewhere
-    ? { at: NOTHING_CHOSEN.at, window: undefined, allocation: undefined, steps: [] }
+    ? {
+        at: NOTHING_CHOSEN.at,
+        window: undefined,
+        allocation: undefined,
+        steps: [],
+        ...(before.otherRun === '' && { otherAt: NOTHING_CHOSEN.otherAt }),
+      }
     : {};
   selection.value = { ...before, ...forgotten, ...patch };
   writeFragment(encodeLink(selection.value, readFragment()), history === 'push');

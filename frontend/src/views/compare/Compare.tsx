@@ -1,29 +1,18 @@
-import { COMPARE, INFO } from '../../data/query';
-import { type Ask, useDataset } from '../../data/useDataset';
-import { formatDelta, groupDigits } from '../../format/bytes';
-import { type CompareRow, type CompareSide, GroupBy } from '../../generated/datasets_pb';
-import { decodeMoment, encodeMoment } from '../../store/link';
-import {
-  type ChosenMoment,
-  momentName,
-  momentQuery,
-  oomsOf,
-  shownMoment,
-  shownMomentQuery,
-} from '../../store/moment';
-import { NOTHING_CHOSEN } from '../../store/selection';
-import { runs, select, selection } from '../../store/session';
-import { filterOf, type Target } from '../../store/target';
+import { COMPARE } from '../../data/query';
+import { useDataset } from '../../data/useDataset';
+import { groupDigits } from '../../format/bytes';
+import type { CompareRow, CompareSide } from '../../generated/datasets_pb';
+import { momentName, sameMoment, shownMoment } from '../../store/moment';
+import { selection } from '../../store/session';
+import type { Target } from '../../store/target';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
-import { bytesColumn } from '../../ui/columns';
+import { bytesColumn, countColumn, deltaColumn } from '../../ui/columns';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
-import { Select } from '../../ui/Select';
-import { GROUPINGS } from '../holders/groupings';
-
-const MOST_ROWS = 500;
+import { Choices } from './Choices';
+import { comparison, isElsewhere, isSameAllocator, otherMoment } from './sides';
 
 /** What grew, what went and what is new between the moment shown and another, here or elsewhere. */
 export function Compare({ target }: { readonly target: Target }) {
@@ -31,6 +20,7 @@ export function Compare({ target }: { readonly target: Target }) {
   const answer = asked.data;
   const shown = momentName(shownMoment(target), target);
   const other = momentName(otherMoment(), target);
+  const { otherRun } = selection.value;
   const names = isElsewhere(target) ? [shown, other] : [other, shown];
   return (
     <Card
@@ -48,8 +38,8 @@ export function Compare({ target }: { readonly target: Target }) {
       {answer && (
         <>
           <div class="compare-sides">
-            <Side name={`First: ${names[0]}`} side={answer.before} />
-            <Side name={`Second: ${names[1]}`} side={answer.after} />
+            <Side name={`First: ${names[0]}`} run={target.run} side={answer.before} />
+            <Side name={`Second: ${names[1]}`} run={otherRun || target.run} side={answer.after} />
           </div>
           {answer.summary.length > 0 && (
             <ul class="compare-summary">
@@ -58,8 +48,8 @@ export function Compare({ target }: { readonly target: Target }) {
               ))}
             </ul>
           )}
-          {answer.rows.length === 0 ? (
-            <Empty title="No difference" />
+          {answer.rows.length === 0 || isOneMoment(target) ? (
+            <NoDifference target={target} />
           ) : (
             <DataTable
               caption="Differences"
@@ -81,130 +71,36 @@ export function Compare({ target }: { readonly target: Target }) {
   );
 }
 
-/** Within a run the story goes from the other moment to the one shown; else from here to there. */
-function comparison(target: Target): Ask | undefined {
-  const { otherRun, otherHost, otherAllocator, groupBy, filter } = selection.value;
-  const shown = shownMomentQuery(target);
-  const other = momentQuery(otherMoment());
-  if (!shown) return undefined;
-  const here = { host: target.host.host, allocator: target.allocator.allocator };
-  const there = {
-    host: otherHost || (isElsewhere(target) ? '' : here.host),
-    allocator: otherAllocator || (isElsewhere(target) ? '' : here.allocator),
-  };
-  const [first, second] = isElsewhere(target) ? [here, there] : [there, here];
-  return {
-    run: target.run,
-    otherRun: otherRun === target.run ? '' : otherRun,
-    fields: {
-      filter: { ...filterOf(target, filter), ...first },
-      ...(isElsewhere(target) ? { at: shown, other } : { at: other, other: shown }),
-      otherHost: second.host,
-      otherAllocator: second.allocator,
-      groupBy: groupBy === GroupBy.GROUP_SCOPE ? GroupBy.GROUP_SITE : groupBy,
-      limit: MOST_ROWS,
-    },
-  };
+function isOneMoment(target: Target): boolean {
+  return isSameAllocator(target) && sameMoment(shownMoment(target), otherMoment());
 }
 
-function isElsewhere(target: Target): boolean {
-  const { otherRun } = selection.value;
-  return otherRun !== '' && otherRun !== target.run;
-}
-
-/** The moment that is compared with: the start until another is chosen. */
-function otherMoment(): ChosenMoment {
-  const { otherAt } = selection.value;
-  return otherAt.kind === 'default' ? { kind: 'event', event: -1n } : otherAt;
-}
-
-function Choices({ target }: { readonly target: Target }) {
-  const { otherRun, otherAt, groupBy } = selection.value;
-  const list = runs.value.state === 'ready' ? runs.value.value : [];
+function NoDifference({ target }: { readonly target: Target }) {
   return (
-    <>
-      <Select
-        label="With run"
-        value={otherRun || target.run}
-        options={list.map(({ run }) => ({
-          value: run,
-          label: run === target.run ? 'this run' : run,
-        }))}
-        onChange={(run) =>
-          select({
-            otherRun: run === target.run ? '' : run,
-            otherHost: '',
-            otherAllocator: '',
-            otherAt: run === target.run ? NOTHING_CHOSEN.otherAt : { kind: 'peak' },
-          })
-        }
-      />
-      <OtherAllocator target={target} />
-      <Select
-        label="Moment"
-        value={encodeMoment(otherAt)}
-        options={[
-          { value: '', label: 'its start' },
-          { value: 'peak', label: 'its peak' },
-          { value: 'end', label: 'its end' },
-          ...(otherRun === ''
-            ? oomsOf(target).map(({ index }, place) => ({
-                value: `oom:${index}`,
-                label: `OOM ${place + 1}`,
-              }))
-            : [{ value: 'oom:0', label: 'its first OOM' }]),
-        ]}
-        onChange={(text) => select({ otherAt: decodeMoment(text) })}
-      />
-      <Select
-        label="By"
-        value={String(groupBy === GroupBy.GROUP_SCOPE ? GroupBy.GROUP_SITE : groupBy)}
-        options={[
-          { value: String(GroupBy.GROUP_SITE), label: 'Site' },
-          ...GROUPINGS.filter(({ value }) => value !== GroupBy.GROUP_SCOPE).map(
-            ({ value, label }) => ({ value: String(value), label }),
-          ),
-        ]}
-        onChange={(value) => select({ groupBy: Number(value) as GroupBy }, 'replace')}
-      />
-    </>
+    <Empty title="No difference">
+      {isOneMoment(target) && (
+        <p>
+          Both are the same moment. Choose a second one above or in the timeline: what changed since
+          the first appears here.
+        </p>
+      )}
+    </Empty>
   );
 }
 
-/** Which of the other run's allocators, where it has several. */
-function OtherAllocator({ target }: { readonly target: Target }) {
-  const { otherRun, otherHost, otherAllocator } = selection.value;
-  const { data } = useDataset(INFO, { run: otherRun || target.run, fields: {} });
-  const all = (data?.hosts ?? []).flatMap(({ host, allocators }) =>
-    allocators.map(({ allocator }) => ({ host, allocator })),
-  );
-  if (all.length < 2) return null;
-  const { host, allocator } = isElsewhere(target)
-    ? { host: all[0]?.host, allocator: all[0]?.allocator }
-    : { host: target.host.host, allocator: target.allocator.allocator };
-  const encode = (choice: unknown) => JSON.stringify(choice);
-  return (
-    <Select
-      label="Allocator"
-      value={encode([otherHost || host, otherAllocator || allocator])}
-      options={all.map((each) => ({
-        value: encode([each.host, each.allocator]),
-        label: `${each.host} · ${each.allocator}`,
-      }))}
-      onChange={(value) => {
-        const [otherHost, otherAllocator] = JSON.parse(value) as [string, string];
-        select({ otherHost, otherAllocator });
-      }}
-    />
-  );
+interface SideProps {
+  readonly name: string;
+  /** As the list of runs has it: the converter knows only the name of its folder. */
+  readonly run: string;
+  readonly side: CompareSide | undefined;
 }
 
-function Side({ name, side }: { readonly name: string; readonly side: CompareSide | undefined }) {
+function Side({ name, run, side }: SideProps) {
   if (!side) return null;
   return (
     <div>
       <p class="hint">{name}</p>
-      <p>{[side.run, side.host, side.allocator].filter((part) => part !== '').join(' · ')}</p>
+      <p>{[run, side.host, side.allocator].filter((part) => part !== '').join(' · ')}</p>
       <p>
         <strong>
           <Bytes value={side.inUseBytes} />
@@ -218,29 +114,9 @@ function Side({ name, side }: { readonly name: string; readonly side: CompareSid
 const COLUMNS: readonly DataColumn<CompareRow>[] = [
   { title: 'Group', text: ({ key }) => key, order: ({ key }) => key },
   { title: 'Change', text: ({ change }) => change, order: ({ change }) => change },
-  {
-    title: 'Difference',
-    numeric: true,
-    text: ({ deltaBytes }) => String(deltaBytes),
-    cell: ({ deltaBytes }) => (
-      <span class={`number ${deltaBytes > 0n ? 'grew' : deltaBytes < 0n ? 'shrank' : ''}`}>
-        {formatDelta(deltaBytes)}
-      </span>
-    ),
-    order: ({ deltaBytes }) => deltaBytes,
-  },
+  deltaColumn('Difference', ({ deltaBytes }) => deltaBytes),
   bytesColumn('First', ({ beforeBytes }) => beforeBytes),
   bytesColumn('Second', ({ afterBytes }) => afterBytes),
-  {
-    title: 'Count, first',
-    numeric: true,
-    text: ({ beforeCount }) => String(beforeCount),
-    order: ({ beforeCount }) => beforeCount,
-  },
-  {
-    title: 'Count, second',
-    numeric: true,
-    text: ({ afterCount }) => String(afterCount),
-    order: ({ afterCount }) => afterCount,
-  },
+  countColumn('Count, first', ({ beforeCount }) => beforeCount),
+  countColumn('Count, second', ({ afterCount }) => afterCount),
 ];

@@ -66,12 +66,12 @@ export function Steps({ target }: { readonly target: Target }) {
 }
 
 /** Shows a step in the timeline, and the moment of its peak in all other views. */
-export function showStep({ step, peak }: StepUse): void {
+export function showStep({ step }: StepUse): void {
   if (!step) return;
   const margin = (step.endNs - step.beginNs) / 10n + 1n;
   select({
     window: { fromNs: step.beginNs - margin, toNs: step.endNs + margin },
-    ...(peak && { at: { kind: 'time', timeNs: peak.timeNs } as const }),
+    at: { kind: 'step', step: step.step },
   });
 }
 

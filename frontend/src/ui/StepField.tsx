@@ -1,0 +1,36 @@
+import { useId } from 'preact/hooks';
+
+interface StepFieldProps {
+  readonly label: string;
+  /** Undefined: none is chosen. */
+  readonly value: bigint | undefined;
+  readonly first: bigint;
+  readonly last: bigint;
+  readonly onChange: (step: bigint) => void;
+}
+
+/** A field for the number of a training step; taken on Enter or when it is left. */
+export function StepField({ label, value, first, last, onChange }: StepFieldProps) {
+  const id = useId();
+  return (
+    <div class="field step">
+      <label class="field-label" for={id}>
+        {label}
+      </label>
+      <input
+        id={id}
+        type="number"
+        min={String(first)}
+        max={String(last)}
+        step={1}
+        value={value === undefined ? '' : String(value)}
+        placeholder={`${first} to ${last}`}
+        onChange={({ currentTarget }) => {
+          if (currentTarget.value !== '' && currentTarget.reportValidity()) {
+            onChange(BigInt(currentTarget.value));
+          }
+        }}
+      />
+    </div>
+  );
+}
