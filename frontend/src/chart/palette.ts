@@ -1,9 +1,10 @@
 /**
  * The colours of the pictures, for both themes.
  *
- * Kinds are told apart by hues of Okabe and Ito (2008), which colour-blind
- * readers tell apart too, each made lighter for the dark theme so that it keeps
- * a contrast of 3:1 against the card.
+ * Whoever sees no red, no green or no blue has only lightness and one pair of
+ * hues left: the colours of kinds and of lines were spread by a search over
+ * both, so that any two of them stay apart for all readers and have a contrast
+ * to the card. colourBlindness.test.ts has the distances.
  */
 import type { Theme } from '../store/theme';
 
@@ -39,35 +40,33 @@ const LIGHT: Palette = {
   text: '#202124',
   mutedText: '#5f6368',
   grid: '#e4e7eb',
-  inUse: '#0067a8',
-  inUseFill: 'rgba(0, 103, 168, 0.22)',
-  requested: '#00795a',
+  inUse: '#1865a2',
+  inUseFill: 'rgba(24, 101, 162, 0.22)',
+  requested: '#258b65',
   reserved: '#7a828c',
   reservedFill: 'rgba(122, 130, 140, 0.14)',
-  device: '#9c4f86',
-  deviceFill: 'rgba(204, 111, 165, 0.2)',
-  limit: '#3c4043',
-  oom: '#c5221f',
+  device: '#8f466b',
+  deviceFill: 'rgba(143, 70, 107, 0.2)',
+  limit: '#3f3f3f',
+  oom: '#93241d',
   hole: '#f1f3f4',
   holeEdge: '#c9ced4',
-  moment: '#b34700',
+  moment: '#b3521b',
   band: 'rgba(60, 64, 67, 0.05)',
   categories: [
-    '#0072b2',
-    '#d98a00',
-    '#009e73',
-    '#cc6fa5',
-    '#3fa0d6',
-    '#b8860b',
-    '#6b5fb5',
-    '#c4541a',
-    '#5f7f2b',
-    '#8a6d5a',
-    '#2b8f8f',
-    '#a0446c',
+    '#004672',
+    '#593a28',
+    '#008063',
+    '#860038',
+    '#5669b0',
+    '#c3455d',
+    '#779ff1',
+    '#a3a014',
+    '#75782f',
+    '#db8f82',
   ],
-  // YlGnBu of ColorBrewer, without its lightest steps.
-  ages: ['#a9dcb0', '#6fc5ba', '#41b6c4', '#1d91c0', '#225ea8', '#253494', '#081d58'],
+  // YlGnBu of ColorBrewer, in equal steps of lightness.
+  ages: ['#acdeb7', '#60c0c0', '#2d9dc1', '#2379b5', '#2554a3', '#21318b', '#081d58'],
   other: '#8b929a',
 };
 
@@ -76,34 +75,32 @@ const DARK: Palette = {
   text: '#e8eaed',
   mutedText: '#aeb4bb',
   grid: '#4c4c4c',
-  inUse: '#63b4e8',
-  inUseFill: 'rgba(99, 180, 232, 0.26)',
-  requested: '#4fd1a8',
-  reserved: '#a3abb5',
-  reservedFill: 'rgba(163, 171, 181, 0.14)',
-  device: '#e795c3',
-  deviceFill: 'rgba(231, 149, 195, 0.2)',
-  limit: '#d5d8dc',
-  oom: '#ff8f87',
+  inUse: '#60b3e7',
+  inUseFill: 'rgba(96, 179, 231, 0.26)',
+  requested: '#a1e2b9',
+  reserved: '#ababab',
+  reservedFill: 'rgba(171, 171, 171, 0.14)',
+  device: '#c882b0',
+  deviceFill: 'rgba(200, 130, 176, 0.2)',
+  limit: '#d5d8dd',
+  oom: '#ff807b',
   hole: '#2b2b2b',
   holeEdge: '#606060',
-  moment: '#ffb066',
+  moment: '#f9be7a',
   band: 'rgba(255, 255, 255, 0.045)',
   categories: [
-    '#56a8e0',
-    '#f0b13c',
-    '#33c79a',
-    '#e795c3',
-    '#8bcdf2',
-    '#d9b64a',
-    '#a79be8',
-    '#f08a5a',
-    '#a0c266',
-    '#bfa08c',
-    '#5cc4c4',
-    '#d97ba3',
+    '#008ea5',
+    '#8e822d',
+    '#7ebb92',
+    '#b76b78',
+    '#6d7af5',
+    '#be9ad3',
+    '#c4dbff',
+    '#f0db1c',
+    '#bbaa3c',
+    '#dbe8ac',
   ],
-  ages: ['#4d67b0', '#4384bd', '#3da3c4', '#52bfbe', '#83d4b3', '#bfe7b0', '#f3f8c4'],
+  ages: ['#2364ab', '#2280b8', '#2a9bc1', '#41b6c4', '#80cdbb', '#b8e3b6', '#ebf7b1'],
   other: '#90979f',
 };
 
@@ -121,7 +118,7 @@ export function colourOf(palette: Palette, name: string): string {
   return palette.categories[(hash >>> 0) % palette.categories.length] ?? palette.other;
 }
 
-/** The colours of several groups side by side: their own where possible, never one twice in a row of twelve. */
+/** The colours of several groups side by side: their own where possible, never one twice while there are others. */
 export function coloursOf(palette: Palette, names: readonly string[]): readonly string[] {
   const taken = new Set<string>();
   return names.map((name) => {

@@ -92,11 +92,7 @@ function Charts({
   const shares = useMemo(() => [arrays.time, arrays.bfc, arrays.unusable, arrays.waste], [arrays]);
   const request = requestOf(series.columns);
   const top = Math.max(1024, Number(request), ...arrays.free) * 1.06;
-  const colours = [palette.categories[1], palette.oom, palette.reserved] as [
-    string,
-    string,
-    string,
-  ];
+  const colours = [palette.moment, palette.oom, palette.reserved] as [string, string, string];
   const worst = hover === undefined ? undefined : series.columns[hover]?.worst;
   return (
     <>
