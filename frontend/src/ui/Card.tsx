@@ -8,7 +8,7 @@ interface CardProps {
   readonly note?: ComponentChildren;
   /** At the right: what can be done with it. */
   readonly actions?: ComponentChildren;
-  readonly exports?: Exports;
+  readonly exports: Exports;
   readonly busy?: boolean;
   readonly class?: string;
 }
@@ -30,7 +30,7 @@ export function Card({
         {note !== undefined && <span class="card-note">{note}</span>}
         <span class="card-actions">
           {actions}
-          {exports && <ExportMenu {...exports} />}
+          <ExportMenu {...exports} />
         </span>
       </header>
       <div class={`busy-bar ${busy ? 'busy' : ''}`} />

@@ -1,14 +1,17 @@
+import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { Question } from '../data/source';
 import { client } from '../store/session';
 import { copyText } from './CopyButton';
-import { picturesOf, save, toCsv, toTabs } from './export';
+import { pictureOf, save, toCsv, toTabs } from './export';
 
 type Cells = readonly (readonly string[])[];
 
 export interface Exports {
   /** Of the files, without ending. */
   readonly name: string;
+  /** What it says, where that reads better than its table. */
+  readonly text?: () => string;
   /** The table of the view, titles first. */
   readonly table?: () => Cells | Promise<Cells>;
   /** What the view asked: the converter's own answer can be saved. */
@@ -16,20 +19,31 @@ export interface Exports {
 }
 
 /** Copy and save what a card shows. */
-export function ExportMenu({ name, table, question }: Exports) {
+export function ExportMenu({ name, text, table, question }: Exports) {
   const menu = useRef<HTMLDetailsElement>(null);
   const [said, setSaid] = useState('');
-  const [hasPicture, setHasPicture] = useState(false);
-  const run = async (action: () => Promise<string> | string) => {
-    setSaid(await action());
+  const run = async (action: () => Promise<string>) => {
     if (menu.current) menu.current.open = false;
+    setSaid('…');
+    try {
+      setSaid(await action());
+    } catch {
+      setSaid('Failed');
+    }
     window.setTimeout(() => setSaid(''), 2000);
+  };
+  const copy = async () => {
+    await copyText(text ? text() : toTabs((await table?.()) ?? []));
+    return 'Copied';
+  };
+  const saveTable = async () => {
+    save(new Blob([toCsv((await table?.()) ?? [])], { type: 'text/csv' }), `${name}.csv`);
+    return 'Saved';
   };
   const savePicture = async () => {
     const card = menu.current?.closest('.card');
-    const picture = card && (await picturesOf(card));
-    if (!picture) return 'No picture here';
-    save(picture, `${name}.png`);
+    if (!card) return 'Failed';
+    save(await pictureOf(card), `${name}.png`);
     return 'Saved';
   };
   const json = question && client().downloadUrl(question, 'json');
@@ -37,46 +51,17 @@ export function ExportMenu({ name, table, question }: Exports) {
     <details
       ref={menu}
       class="menu"
-      onToggle={() =>
-        setHasPicture(menu.current?.closest('.card')?.querySelector('canvas') !== null)
-      }
       onKeyDown={(event) => {
         if (event.key === 'Escape' && menu.current) menu.current.open = false;
       }}
     >
-      <summary class="button">{said || 'Export'}</summary>
+      <summary class="button" aria-live="polite">
+        {said || 'Export'}
+      </summary>
       <div class="menu-items">
-        {table && (
-          <button
-            type="button"
-            onClick={() =>
-              run(async () => {
-                await copyText(toTabs(await table()));
-                return 'Copied';
-              })
-            }
-          >
-            Copy as text
-          </button>
-        )}
-        {table && (
-          <button
-            type="button"
-            onClick={() =>
-              run(async () => {
-                save(new Blob([toCsv(await table())], { type: 'text/csv' }), `${name}.csv`);
-                return 'Saved';
-              })
-            }
-          >
-            Save as CSV
-          </button>
-        )}
-        {hasPicture && (
-          <button type="button" onClick={() => run(savePicture)}>
-            Save picture as PNG
-          </button>
-        )}
+        {(text ?? table) && <Item onClick={() => run(copy)}>Copy as text</Item>}
+        {table && <Item onClick={() => run(saveTable)}>Save as CSV</Item>}
+        <Item onClick={() => run(savePicture)}>Save picture as PNG</Item>
         {json && (
           <a href={json} download={`${name}.json`}>
             Save the dataset as JSON
@@ -84,5 +69,18 @@ export function ExportMenu({ name, table, question }: Exports) {
         )}
       </div>
     </details>
+  );
+}
+
+interface ItemProps {
+  readonly onClick: () => void;
+  readonly children: ComponentChildren;
+}
+
+function Item({ onClick, children }: ItemProps) {
+  return (
+    <button type="button" onClick={onClick}>
+      {children}
+    </button>
   );
 }

@@ -1,4 +1,5 @@
 /** Views as text, as a file and as a picture. */
+import { domToBlob } from 'modern-screenshot';
 
 type Cells = readonly (readonly string[])[];
 
@@ -33,25 +34,39 @@ export function save(content: Blob, name: string): void {
   window.setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** The pictures of a card below one another, on its background, as PNG; undefined without any. */
-export async function picturesOf(card: Element): Promise<Blob | undefined> {
-  const canvases = [...card.querySelectorAll('canvas')].filter(
-    ({ width, height }) => width * height > 0,
-  );
-  if (canvases.length === 0) return undefined;
-  const picture = document.createElement('canvas');
-  picture.width = Math.max(...canvases.map(({ width }) => width));
-  picture.height = canvases.reduce((sum, { height }) => sum + height, 0);
-  const context = picture.getContext('2d');
-  if (!context) return undefined;
-  context.fillStyle = getComputedStyle(card).backgroundColor;
-  context.fillRect(0, 0, picture.width, picture.height);
-  let top = 0;
-  for (const canvas of canvases) {
-    context.drawImage(canvas, 0, top);
-    top += canvas.height;
+/** A card as it is on screen, as PNG: its tables from their first row, without its menu. */
+export function pictureOf(card: Element): Promise<Blob> {
+  for (const table of card.querySelectorAll('.data-table')) table.scrollTop = 0;
+  return domToBlob(card, {
+    type: 'image/png',
+    scale: window.devicePixelRatio,
+    backgroundColor: getComputedStyle(card).backgroundColor,
+    // The text is in the reader's own fonts: there is nothing to fetch.
+    font: false,
+    // The rows of a long list lie where they were scrolled to.
+    features: { restoreScrollPosition: true },
+    filter: (node) => !(node instanceof Element && (node.matches('.menu') || isBelow(node))),
+    onCloneEachNode: mend,
+  });
+}
+
+/** What a copy that is only looked at does not get by itself. */
+function mend(copy: Node): void {
+  // Rows and columns would make up for the rows that were left out.
+  if (copy instanceof HTMLTableElement || copy instanceof HTMLTableSectionElement) {
+    copy.style.height = 'auto';
+    copy.style.width = '100%';
   }
-  return new Promise((resolve) =>
-    picture.toBlob((blob) => resolve(blob ?? undefined), 'image/png'),
-  );
+  if (copy instanceof HTMLTableCellElement) copy.style.width = 'auto';
+  // A list shows its first option until one of them is marked.
+  if (copy instanceof HTMLSelectElement) {
+    const chosen = copy.getAttribute('value');
+    for (const option of copy.options) option.toggleAttribute('selected', option.value === chosen);
+  }
+}
+
+/** A row below the end of its table's frame: not on screen, and there may be hundreds. */
+function isBelow(row: Element): boolean {
+  const frame = row instanceof HTMLTableRowElement && row.closest('.data-table');
+  return frame !== false && frame !== null && (row as HTMLElement).offsetTop > frame.clientHeight;
 }

@@ -1,3 +1,5 @@
+import { questionOf } from '../../data/client';
+import { INFO } from '../../data/query';
 import { formatShare, groupDigits } from '../../format/bytes';
 import { type AllocatorInfo, type HostInfo, Source } from '../../generated/datasets_pb';
 import { select } from '../../store/session';
@@ -20,7 +22,11 @@ export function Allocators({ target }: { readonly target: Target }) {
     <Card
       title="Allocators"
       note={`${groupDigits(rows.length)} on ${groupDigits(target.info.hosts.length)} ${target.info.hosts.length === 1 ? 'host' : 'hosts'}`}
-      exports={{ name: 'allocators', table: () => tableText(COLUMNS, rows) }}
+      exports={{
+        name: 'allocators',
+        table: () => tableText(COLUMNS, rows),
+        question: questionOf(INFO, target.run, {}),
+      }}
     >
       <DataTable
         caption="Allocators"

@@ -37,7 +37,11 @@ export function DriverMemory({ target }: { readonly target: Target }) {
   return (
     <div ref={body}>
       {devices.length === 0 && (
-        <Card title="Driver memory" busy={asked.loading}>
+        <Card
+          title="Driver memory"
+          busy={asked.loading}
+          exports={{ name: 'driver-memory', question: asked.question }}
+        >
           {asked.error && <Failed error={asked.error} />}
           {!asked.data && asked.loading && (
             <Waiting run={target.run} what="Reading driver memory…" />

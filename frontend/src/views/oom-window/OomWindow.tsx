@@ -1,10 +1,12 @@
+import { questionOf } from '../../data/client';
+import { OOM_WINDOW } from '../../data/query';
 import { formatAddress, groupDigits } from '../../format/bytes';
 import { opName } from '../../format/names';
 import { formatMoment } from '../../format/time';
 import { EventKind, type Oom, type TimelineEvent } from '../../generated/datasets_pb';
 import { type ChosenMoment, oomsOf, shownMoment } from '../../store/moment';
 import { select } from '../../store/session';
-import { relativeNs, type Target } from '../../store/target';
+import { filterOf, relativeNs, type Target } from '../../store/target';
 import { AllocationLink } from '../../ui/AllocationLink';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
@@ -51,7 +53,11 @@ export function OomWindow({ target }: { readonly target: Target }) {
             </button>
           </>
         }
-        exports={{ name: 'oom-window', table: () => tableText(columns, recent) }}
+        exports={{
+          name: 'oom-window',
+          table: () => tableText(columns, recent),
+          question: questionOf(OOM_WINDOW, target.run, { filter: filterOf(target) }),
+        }}
       >
         {recent.length > 0 && (
           <label class="film">

@@ -1,3 +1,6 @@
+import { questionOf } from '../../data/client';
+import { INFO } from '../../data/query';
+import type { Question } from '../../data/source';
 import { formatBytes, groupDigits } from '../../format/bytes';
 import { formatDuration, formatWallClock } from '../../format/time';
 import { type HostInfo, type Quality, Severity } from '../../generated/datasets_pb';
@@ -9,12 +12,13 @@ import { Empty } from '../../ui/Notices';
 /** What was lost, sampled or missing, and how the trace was made. */
 export function DataQuality({ target }: { readonly target: Target }) {
   const { quality } = target.info;
+  const question = questionOf(INFO, target.run, {});
   return (
     <>
       <Card
         title="Data quality"
         note="What was dropped, sampled or missing; each is also said beside the numbers that it touches"
-        exports={{ name: 'quality', table: () => tableText(COLUMNS, quality) }}
+        exports={{ name: 'quality', table: () => tableText(COLUMNS, quality), question }}
       >
         {quality.length === 0 ? (
           <Empty title="Nothing was lost">
@@ -30,13 +34,38 @@ export function DataQuality({ target }: { readonly target: Target }) {
         )}
       </Card>
       {target.info.hosts.map((host) => (
-        <HostCard key={host.host} host={host} />
+        <HostCard key={host.host} host={host} question={question} />
       ))}
     </>
   );
 }
 
-function HostCard({ host }: { readonly host: HostInfo }) {
+interface HostCardProps {
+  readonly host: HostInfo;
+  readonly question: Question;
+}
+
+function HostCard({ host, question }: HostCardProps) {
+  const facts = factsOf(host);
+  return (
+    <Card
+      title={`Host ${host.host}`}
+      exports={{ name: 'host', table: () => [['Fact', 'Value'], ...facts], question }}
+    >
+      <dl class="life-facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
+  );
+}
+
+/** How the recording was made, as far as it is known. */
+function factsOf(host: HostInfo): readonly (readonly [name: string, value: string])[] {
   const facts: readonly (readonly [name: string, value: string])[] = [
     ['File', `${host.file} (${formatBytes(host.fileBytes)})`],
     ['Recorded', host.startNs > 0n ? formatWallClock(host.startNs) : ''],
@@ -52,20 +81,7 @@ function HostCard({ host }: { readonly host: HostInfo }) {
     ['Names', host.anonymized ? 'anonymised' : ''],
     ['Environment', host.environment.join(', ')],
   ];
-  return (
-    <Card title={`Host ${host.host}`}>
-      <dl class="life-facts">
-        {facts
-          .filter(([, value]) => value !== '')
-          .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-      </dl>
-    </Card>
-  );
+  return facts.filter(([, value]) => value !== '');
 }
 
 const ORIGINS: Readonly<Record<string, string>> = {

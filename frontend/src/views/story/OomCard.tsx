@@ -4,8 +4,11 @@ import type { Oom } from '../../generated/datasets_pb';
 import { select } from '../../store/session';
 import { relativeNs, type Target } from '../../store/target';
 import { Bytes } from '../../ui/Bytes';
+import { ExportMenu } from '../../ui/ExportMenu';
 import { Minimap } from '../timeline/Minimap';
 import { Evidence } from './Evidence';
+import { oomExports } from './exports';
+import { Fact } from './Fact';
 import { FitPicture } from './FitPicture';
 import { Remedies } from './Remedies';
 import { verdictTitle } from './verdict';
@@ -48,7 +51,7 @@ function OomStory({ oom, target, number }: OomCardProps) {
   };
   return (
     <>
-      <p class="story-kicker">
+      <div class="story-kicker">
         <span class="badge oom">
           {number === undefined ? 'Out of memory' : `Out of memory ${number}`}
         </span>
@@ -60,7 +63,8 @@ function OomStory({ oom, target, number }: OomCardProps) {
             <> · TensorFlow had waited {formatDuration(request.waitedNs)} for memory</>
           )}
         </span>
-      </p>
+        <ExportMenu {...oomExports(oom, target)} />
+      </div>
       <h2 id={`oom-${oom.index}`} class="story-verdict">
         {verdict?.sentence || 'The request did not fit, and the trace does not tell why.'}
       </h2>
@@ -102,25 +106,5 @@ function OomStory({ oom, target, number }: OomCardProps) {
         <Remedies remedies={oom.remedies} />
       </div>
     </>
-  );
-}
-
-/** A number, and as a link the view that proves it. */
-function Fact({
-  label,
-  value,
-  onClick,
-}: {
-  readonly label: string;
-  readonly value: bigint;
-  readonly onClick: () => void;
-}) {
-  return (
-    <button type="button" class="fact" onClick={onClick}>
-      <span class="fact-value">
-        <Bytes value={value} />
-      </span>
-      <span class="fact-label">{label}</span>
-    </button>
   );
 }
