@@ -4,6 +4,8 @@ make_logdir.py LOGDIR
 
 fragmentation/   a demo job that runs out of memory, as it was recorded
 leak/            a demo job that leaks, but ends before its memory does
+device/          a CONSTRUCTED trace of a CUDA device, not recorded on one:
+                 tests/gpu/make_cupti_fixture.cc
 two_hosts/       the same trace from two hosts
 hostile/         the same trace with an operation named to break a page
 truncated/       its first half
@@ -15,6 +17,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -45,6 +48,27 @@ def put(logdir: Path, run: str, host: str, content: bytes) -> None:
     path.write_bytes(content)
 
 
+def constructed_device() -> bytes:
+    """Builds the program that writes a trace of a device, and runs it."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / "device.xplane.pb"
+        subprocess.run(
+            [
+                "bazel",
+                "run",
+                "--config=release",
+                "--noshow_progress",
+                "--ui_event_filters=-info,-debug",
+                "//tests/gpu:make_cupti_fixture",
+                "--",
+                str(trace),
+            ],
+            cwd=REPOSITORY,
+            check=True,
+        )
+        return trace.read_bytes()
+
+
 def with_hostile_names(logdir: Path) -> bytes:
     """Renames the operation whose request failed."""
     import oom_forensics
@@ -72,6 +96,7 @@ def main() -> None:
     trace = train(logdir / "fragmentation", "fragmentation", OUT_OF_MEMORY)
     put(logdir, "fragmentation", "worker-0", trace)
     put(logdir, "leak", "worker-0", train(logdir / "leak", "leak", 0, "--steps", "40"))
+    put(logdir, "device", "worker-0", constructed_device())
     put(logdir, "two_hosts", "worker-0", trace)
     put(logdir, "two_hosts", "worker-1", trace)
     put(logdir, "hostile", "worker-0", with_hostile_names(logdir / "fragmentation"))

@@ -37,6 +37,7 @@ function pointText(
 ): string {
   const at = formatMoment(arrays.time[index] ?? 0, 1e3);
   const reserved = formatBytes(arrays.reserved[index] ?? 0);
+  const onDevice = device ? [`taken on the device ${formatBytes(device.taken[index] ?? 0)}`] : [];
   const event = arrays.events?.[index];
   if (event) {
     return [
@@ -45,6 +46,7 @@ function pointText(
       opName(event.opName),
       formatAddress(event.address),
       `then ${formatBytes(event.inUseBytes)} in use`,
+      ...onDevice,
     ].join(' · ');
   }
   const low = formatBytes(arrays.inUseMin[index] ?? 0);
@@ -54,7 +56,7 @@ function pointText(
     `in use ${low === high ? high : `${low} to ${high}`}`,
     `requested ${formatBytes(arrays.requested[index] ?? 0)}`,
     `reserved ${reserved}`,
-    ...(device ? [`taken on the device ${formatBytes(device.taken[index] ?? 0)}`] : []),
+    ...onDevice,
     `${groupDigits(arrays.liveCount[index] ?? 0)} live allocations`,
   ].join(' · ');
 }
