@@ -33,6 +33,47 @@ describe('the page that oom-forensics html writes', () => {
     expect(errors).toEqual([]);
   });
 
+  it('can be gone through in time: the nearest of the moments that it holds is shown', async () => {
+    const { page, errors } = await openPage(write('fragmentation'));
+    await seesStory({ tab: page });
+    await page.getByText(/the nearest of the \d\d moments in this page is shown/).waitFor();
+    const shown = page.locator('.moment-bar strong');
+    const chart = page.locator('.time-chart .u-over').first();
+    const width = (await chart.boundingBox())?.width ?? 0;
+    const seen = new Set<string>();
+    for (const share of [0.02, 0.05, 0.1, 0.2, 0.3]) {
+      const before = await shown.innerText();
+      await chart.click({ position: { x: width * share, y: 60 } });
+      await expect.poll(() => shown.innerText()).not.toBe(before);
+      await page.getByRole('img', { name: /^Address map/ }).waitFor();
+      seen.add(await shown.innerText());
+    }
+    expect(seen.size).toBe(5);
+    await page.getByLabel('At the peak of step').fill('50');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => shown.innerText()).toMatch(/^the peak of step (4|5)\d$/);
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  it('finds among its allocations, and says what it cannot do', async () => {
+    const { page, errors } = await openPage(write('fragmentation'));
+    await seesStory({ tab: page });
+    await page.getByRole('tab', { name: 'Live allocations' }).click();
+    const note = page.getByRole('region', { name: 'Live allocations' }).locator('.card-note');
+    const all = await note.innerText();
+    await page.getByLabel('Search').fill('RandomUniform');
+    await expect.poll(() => note.innerText()).not.toBe(all);
+    expect(await page.locator('.table-body .table-row').first().innerText()).toContain('RandomUniform');
+    await page.getByRole('tab', { name: 'Who holds it' }).click();
+    await page.getByText('a saved page sums up all, whatever the filter').waitFor();
+    await page.getByText('to compare, open the trace in TensorBoard').waitFor();
+    await page.getByRole('tab', { name: 'Before the OOM' }).click();
+    await page.getByText('in TensorBoard the map follows each of them').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
   it('runs no name that was made to break it', async () => {
     const { page, errors } = await openPage(write('hostile'));
     await page.getByText('<img src=x onerror="parent.broken=1">').first().waitFor();

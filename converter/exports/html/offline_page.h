@@ -23,6 +23,9 @@ struct OfflinePage {
 struct OfflinePageLimits {
   // No further allocator is stored once the answers take so much.
   uint64_t answer_bytes = uint64_t{96} << 20;
+  // Nor a further moment of an allocator, beyond its OOMs, its peak and its
+  // end, once such moments take so much.
+  uint64_t moment_bytes = uint64_t{8} << 20;
 };
 
 // The page of the hosts and allocators that the filter names (all, without

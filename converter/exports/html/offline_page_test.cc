@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "converter/exports/html/page_moments.h"
 #include "converter/testing/trace_builder.h"
 #include "gtest/gtest.h"
 
@@ -51,6 +52,48 @@ TEST(OfflinePage, HoldsTheMomentsOfTheOomThePeakAndTheEnd) {
               1u)
         << at;
   }
+  // Over time it is the same at every moment.
+  EXPECT_EQ(CountOf(page->html, R"({"dataset":"FRAGMENTATION",)" + about + "}"),
+            1u);
+}
+
+TraceBuilder ALongTraining(int64_t steps) {
+  TraceBuilder trace;
+  trace.BaselineRegion(0x100000, kMib);
+  for (int64_t step = 0; step < steps; ++step) {
+    trace.Step(step).Alloc(0x100000, {"op", "[256]", 1, 1024, 0});
+    trace.Free(0x100000);
+  }
+  trace.EndStep();
+  return trace;
+}
+
+TEST(OfflinePage, HoldsMomentsToGoThroughTheRecordingBy) {
+  auto trace = ALongTraining(100);
+  const auto page = MakeOfflinePage(*trace.Open(), {}, {"code()", "b{}"});
+  ASSERT_TRUE(page.ok()) << page.status();
+  const auto moments = [&](const std::string& at) {
+    return CountOf(page->html, R"("allocator":"bfc#0","at":{)" + at);
+  };
+  EXPECT_EQ(moments(R"("step":)"), kMaxStoredSteps);
+  EXPECT_EQ(moments(R"("step":"0"})"), 1u) << "the first step";
+  EXPECT_EQ(moments(R"("step":"99"})"), 1u) << "the last step";
+  // By time and by events: where events come evenly, many are the same.
+  EXPECT_GE(moments(R"("timeNs":)"), kMaxStoredSamples / 2);
+  EXPECT_LE(moments(R"("timeNs":)"), kMaxStoredSamples);
+  EXPECT_EQ(moments(R"("peak":true})"), 1u);
+}
+
+TEST(OfflinePage, HoldsFewerMomentsWhereTheyWouldBeTooLarge) {
+  auto trace = ALongTraining(100);
+  OfflinePageLimits limits;
+  limits.moment_bytes = 1;
+  const auto page =
+      MakeOfflinePage(*trace.Open(), {}, {"code()", "b{}"}, limits);
+  ASSERT_TRUE(page.ok()) << page.status();
+  // The peak, the end and one more.
+  EXPECT_EQ(CountOf(page->html, R"("allocator":"bfc#0","at":{)"), 3u);
+  EXPECT_EQ(page->stored_allocators, 1u);
 }
 
 TEST(OfflinePage, NothingInATraceOrInTheCodeEndsAScript) {

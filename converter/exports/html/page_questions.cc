@@ -1,7 +1,5 @@
 #include "converter/exports/html/page_questions.h"
 
-#include <algorithm>
-
 namespace oom_forensics {
 namespace {
 
@@ -12,70 +10,67 @@ constexpr uint32_t kRows = 10000;
 constexpr uint32_t kHistoryColumns = 1000;
 constexpr uint32_t kHistoryRows = 256;
 
-std::vector<Moment> StoredMoments(const std::vector<int32_t>& ooms) {
-  std::vector<Moment> moments;
-  for (size_t i = 0; i < std::min(ooms.size(), kMaxStoredOoms); ++i) {
-    moments.emplace_back().set_oom(ooms[i]);
-  }
-  moments.emplace_back().set_peak(true);
-  moments.emplace_back().set_end(true);
-  return moments;
-}
-
-class Questions {
- public:
-  Questions(const std::string& host, const std::string& allocator) {
-    filter_.set_host(host);
-    filter_.set_allocator(allocator);
-  }
-
-  // The query, to be completed; it is stored under what it has now.
-  Query& Add(DatasetKind dataset, const Moment* at = nullptr,
-             GroupBy group_by = GROUP_NONE) {
-    Query key;
-    key.set_dataset(dataset);
-    *key.mutable_filter() = filter_;
-    if (at != nullptr) *key.mutable_at() = *at;
-    key.set_group_by(group_by);
-    questions_.push_back({key, key});
-    return questions_.back().query;
-  }
-
-  std::vector<PageQuestion> Take() { return std::move(questions_); }
-
- private:
-  Filter filter_;
-  std::vector<PageQuestion> questions_;
-};
-
-void AddMoment(const Moment& at, Questions* questions) {
-  questions->Add(FRAGMENTATION, &at).set_columns(kFragmentationColumns);
-  questions->Add(ALLOCATIONS, &at).set_limit(kRows);
-  for (const GroupBy group_by : {GROUP_SCOPE, GROUP_OP, GROUP_ROLE, GROUP_DTYPE,
-                                 GROUP_SHAPE, GROUP_STEP}) {
-    questions->Add(ALLOCATIONS, &at, group_by).set_limit(1);
-  }
-}
-
 }  // namespace
 
-std::vector<PageQuestion> QuestionsAbout(const std::string& host,
-                                         const AllocatorInfo& allocator,
-                                         const std::vector<int32_t>& ooms) {
-  Questions questions(host, allocator.allocator());
-  if (!ooms.empty()) questions.Add(OOM_WINDOW);
-  questions.Add(MEMORY_TIMELINE).set_columns(kTimelineColumns);
-  Query& stacked = questions.Add(MEMORY_TIMELINE, nullptr, GROUP_SCOPE);
-  stacked.set_columns(kTimelineColumns);
-  stacked.set_top(kTimelineContributors);
-  for (const Moment& at : StoredMoments(ooms)) AddMoment(at, &questions);
-  questions.Add(LEAKS);
-  questions.Add(STEPS).set_limit(kRows);
-  questions.Add(DRIVER_MEMORY);
-  Query& history = questions.Add(ADDRESS_HISTORY);
-  history.set_columns(kHistoryColumns);
-  history.set_rows(kHistoryRows);
-  return questions.Take();
+QuestionsAbout::QuestionsAbout(const std::string& host,
+                               const std::string& allocator) {
+  filter_.set_host(host);
+  filter_.set_allocator(allocator);
+}
+
+PageQuestion QuestionsAbout::Make(DatasetKind dataset) const {
+  PageQuestion question;
+  question.key.set_dataset(dataset);
+  *question.key.mutable_filter() = filter_;
+  question.query = question.key;
+  return question;
+}
+
+std::vector<PageQuestion> QuestionsAbout::Once(bool has_oom) const {
+  std::vector<PageQuestion> questions;
+  if (has_oom) questions.push_back(Make(OOM_WINDOW));
+  PageQuestion timeline = Make(MEMORY_TIMELINE);
+  timeline.query.set_columns(kTimelineColumns);
+  questions.push_back(timeline);
+  timeline.key.set_group_by(GROUP_SCOPE);
+  timeline.query.set_group_by(GROUP_SCOPE);
+  timeline.query.set_top(kTimelineContributors);
+  questions.push_back(timeline);
+  PageQuestion holes = Make(FRAGMENTATION);
+  holes.query.set_columns(kFragmentationColumns);
+  // The answer carries a map too; that of the start is the smallest.
+  holes.query.mutable_at()->set_event(-1);
+  questions.push_back(holes);
+  questions.push_back(Make(LEAKS));
+  PageQuestion steps = Make(STEPS);
+  steps.query.set_limit(kRows);
+  questions.push_back(steps);
+  questions.push_back(Make(DRIVER_MEMORY));
+  PageQuestion history = Make(ADDRESS_HISTORY);
+  history.query.set_columns(kHistoryColumns);
+  history.query.set_rows(kHistoryRows);
+  questions.push_back(history);
+  return questions;
+}
+
+std::vector<PageQuestion> QuestionsAbout::At(const Moment& at) const {
+  std::vector<PageQuestion> questions;
+  const auto add = [&](DatasetKind dataset) -> PageQuestion& {
+    PageQuestion& question = questions.emplace_back(Make(dataset));
+    *question.key.mutable_at() = at;
+    *question.query.mutable_at() = at;
+    return question;
+  };
+  add(FRAGMENTATION).query.set_columns(1);
+  add(ALLOCATIONS).query.set_limit(kRows);
+  for (const GroupBy group_by : {GROUP_SCOPE, GROUP_OP, GROUP_ROLE, GROUP_DTYPE,
+                                 GROUP_SHAPE, GROUP_STEP}) {
+    PageQuestion& groups = add(ALLOCATIONS);
+    groups.key.set_group_by(group_by);
+    groups.query.set_group_by(group_by);
+    groups.query.set_limit(1);
+  }
+  return questions;
 }
 
 }  // namespace oom_forensics

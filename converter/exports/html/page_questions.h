@@ -16,13 +16,21 @@ struct PageQuestion {
   Query query;
 };
 
-// OOMs of an allocator whose moments are stored, the first ones.
-inline constexpr size_t kMaxStoredOoms = 8;
+// Questions about one allocator of a host.
+class QuestionsAbout {
+ public:
+  QuestionsAbout(const std::string& host, const std::string& allocator);
 
-// About one allocator of a host; `ooms` are the numbers of its OOMs.
-std::vector<PageQuestion> QuestionsAbout(const std::string& host,
-                                         const AllocatorInfo& allocator,
-                                         const std::vector<int32_t>& ooms);
+  // What is asked once. The answer to STEPS is among them.
+  std::vector<PageQuestion> Once(bool has_oom) const;
+  // About its state at a moment.
+  std::vector<PageQuestion> At(const Moment& at) const;
+
+ private:
+  PageQuestion Make(DatasetKind dataset) const;
+
+  Filter filter_;
+};
 
 }  // namespace oom_forensics
 

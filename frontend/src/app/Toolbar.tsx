@@ -1,7 +1,7 @@
 import type { Run } from '../data/source';
 import { formatBytes, formatShare } from '../format/bytes';
 import type { AllocatorInfo } from '../generated/datasets_pb';
-import { select, target } from '../store/session';
+import { client, select, target } from '../store/session';
 import { Select } from '../ui/Select';
 
 /** Run, host and allocator: whose memory all views show. */
@@ -40,8 +40,9 @@ export function Toolbar({ runs, run }: { readonly runs: readonly Run[]; readonly
           {[
             hosts.length === 1 ? shown.host.host : '',
             shown.host.tensorflowVersion && `TensorFlow ${shown.host.tensorflowVersion}`,
+            client().offline && 'a saved page: to compare, open the trace in TensorBoard',
           ]
-            .filter((part) => part !== '')
+            .filter((part) => part)
             .join(' · ')}
         </p>
       )}

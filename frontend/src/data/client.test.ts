@@ -20,6 +20,9 @@ class MemorySource implements Source {
   downloadUrl() {
     return undefined;
   }
+  storedMoments() {
+    return undefined;
+  }
   async progress() {
     return undefined;
   }

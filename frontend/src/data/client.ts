@@ -1,6 +1,13 @@
 import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
 import { canonicalQuery, type Dataset, type QueryFields } from './query';
-import { DatasetError, type Question, type Run, type Source, type TextFormat } from './source';
+import {
+  DatasetError,
+  type Question,
+  type Run,
+  type Source,
+  type StoredMoment,
+  type TextFormat,
+} from './source';
 
 /** Bytes of answers that are kept; the least recently used go first. */
 const CACHE_BYTES = 48 * 2 ** 20;
@@ -68,6 +75,10 @@ export class Client {
 
   downloadUrl(question: Question, format: TextFormat): string | undefined {
     return this.source.downloadUrl(question, format);
+  }
+
+  storedMoments(host: string, allocator: string): readonly StoredMoment[] | undefined {
+    return this.source.storedMoments(host, allocator);
   }
 
   progress(run: string, signal?: AbortSignal): Promise<number | undefined> {

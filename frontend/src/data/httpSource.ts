@@ -20,6 +20,10 @@ export class HttpSource implements Source {
     return this.dataUrl(question, format).href;
   }
 
+  storedMoments(): undefined {
+    return undefined;
+  }
+
   async progress(run: string, signal?: AbortSignal): Promise<number | undefined> {
     const url = new URL('progress', this.base);
     url.searchParams.set('run', run);

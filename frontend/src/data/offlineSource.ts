@@ -1,15 +1,20 @@
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import { type Allocation, AllocationsSchema, SortKey } from '../generated/datasets_pb';
-import { DatasetError, type Question, type Run, type Source } from './source';
+import { type AskedRows, isFiltered, rowsOf } from './offlineRows';
+import { DatasetError, type Question, type Run, type Source, type StoredMoment } from './source';
 
 /** What a page that opens without a server holds; docs/offline-page.md. */
 export interface OfflineData {
   readonly version: number;
   readonly run: string;
+  readonly moments: readonly {
+    readonly host: string;
+    readonly allocator: string;
+    readonly at: StoredMoment['at'];
+    readonly timeNs: string;
+  }[];
   readonly answers: readonly { readonly question: unknown; readonly body: string }[];
 }
 
-const VERSION = 1;
+const VERSION = 2;
 
 /** The fields of a query by which answers are stored. */
 interface StoredQuestion {
@@ -19,13 +24,7 @@ interface StoredQuestion {
   groupBy?: string;
 }
 
-interface AskedQuestion extends StoredQuestion {
-  sort?: keyof typeof SortKey;
-  ascending?: boolean;
-  offset?: number;
-  limit?: number;
-  columns?: number;
-}
+type AskedQuestion = StoredQuestion & AskedRows & { columns?: number };
 
 /** Answers from the page itself. */
 export class OfflineSource implements Source {
@@ -52,23 +51,33 @@ export class OfflineSource implements Source {
   async ask({ query }: Question): Promise<Uint8Array> {
     const asked = JSON.parse(query) as AskedQuestion;
     if (!this.datasets.has(asked.dataset)) {
-      throw new DatasetError('This page does not hold this view.', 501);
-    }
-    const body = this.answers.get(storedKey(asked)) ?? this.seriesOf(asked);
-    if (body === undefined) {
       throw new DatasetError(
-        'This is not in the page, which holds the moments of the OOMs, of the peak and of the end. Open the trace itself in TensorBoard to see any other.',
+        'This saved page does not hold this. Open the trace itself in TensorBoard to see it.',
+        501,
+      );
+    }
+    const isRows = asked.dataset === 'ALLOCATIONS' && asked.groupBy === undefined;
+    if (asked.dataset === 'ALLOCATIONS' && !isRows && isFiltered(asked)) {
+      throw new DatasetError(
+        'This saved page has no sums of what fits a filter. Clear the filter, look at the live allocations, or open the trace itself in TensorBoard.',
         404,
       );
     }
-    const bytes = fromBase64(body);
-    return asked.dataset === 'ALLOCATIONS' ? pageOf(bytes, asked) : bytes;
+    const body = this.answers.get(storedKey(overTime(asked)));
+    if (body === undefined) {
+      throw new DatasetError(
+        'This moment is not in the saved page. Choose another one, or open the trace itself in TensorBoard to see any.',
+        404,
+      );
+    }
+    const bytes = await unzipped(body);
+    return isRows ? rowsOf(bytes, asked) : bytes;
   }
 
-  /** Fragmentation over time is the same in the answer of any moment. */
-  private seriesOf(asked: AskedQuestion): string | undefined {
-    if (asked.dataset !== 'FRAGMENTATION' || asked.columns === 1) return undefined;
-    return this.answers.get(storedKey({ ...asked, at: { peak: true } }));
+  storedMoments(host: string, allocator: string): readonly StoredMoment[] {
+    return this.data.moments
+      .filter((each) => each.host === host && each.allocator === allocator)
+      .map(({ at, timeNs }) => ({ at, timeNs: BigInt(timeNs) }));
   }
 
   downloadUrl(): undefined {
@@ -84,6 +93,12 @@ export class OfflineSource implements Source {
   }
 }
 
+/** Fragmentation over time is the same at any moment, and stored once. */
+function overTime(asked: AskedQuestion): StoredQuestion {
+  if (asked.dataset !== 'FRAGMENTATION' || asked.columns === 1) return asked;
+  return { ...asked, at: undefined };
+}
+
 /** The key of a question by the fields that tell stored answers apart. */
 function storedKey({ dataset, filter, at, groupBy }: StoredQuestion): string {
   return JSON.stringify([
@@ -95,46 +110,9 @@ function storedKey({ dataset, filter, at, groupBy }: StoredQuestion): string {
   ]);
 }
 
-/** The rows that were asked for, of all that are stored. */
-function pageOf(bytes: Uint8Array, asked: AskedQuestion): Uint8Array {
-  const answer = fromBinary(AllocationsSchema, bytes);
-  const compare = comparison(asked.sort ?? 'SORT_BYTES');
-  const direction = asked.ascending ? 1 : -1;
-  const sorted = answer.allocations.toSorted((a, b) => direction * compare(a, b));
-  const offset = asked.offset ?? 0;
-  answer.allocations = sorted.slice(offset, offset + (asked.limit ?? 100));
-  return toBinary(AllocationsSchema, answer);
-}
-
-function comparison(sort: keyof typeof SortKey): (a: Allocation, b: Allocation) => number {
-  const by =
-    (value: (allocation: Allocation) => bigint | string) => (a: Allocation, b: Allocation) => {
-      const left = value(a);
-      const right = value(b);
-      return left < right ? -1 : left > right ? 1 : 0;
-    };
-  switch (SortKey[sort]) {
-    case SortKey.SORT_OP:
-      return by(({ opName }) => opName);
-    case SortKey.SORT_ADDRESS:
-      return by(({ address }) => address);
-    case SortKey.SORT_BORN:
-      return by(({ bornNs }) => bornNs);
-    case SortKey.SORT_LIFETIME:
-      return by(({ lifetimeNs }) => lifetimeNs);
-    case SortKey.SORT_STEP:
-      return by(({ step }) => step);
-    case SortKey.SORT_SHAPE:
-      return by(({ shape }) => shape.join());
-    case SortKey.SORT_DTYPE:
-      return by(({ dtype }) => dtype);
-    case SortKey.SORT_WASTE:
-      return by(({ allocatedBytes, requestedBytes }) => allocatedBytes - requestedBytes);
-    default:
-      return by(({ allocatedBytes }) => allocatedBytes);
-  }
-}
-
-function fromBase64(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+/** What gzip and base64 have packed. */
+async function unzipped(body: string): Promise<Uint8Array> {
+  const packed = Uint8Array.from(atob(body), (character) => character.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }

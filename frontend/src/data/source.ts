@@ -16,6 +16,20 @@ export interface Question {
 
 export type TextFormat = 'json' | 'csv';
 
+/** A moment whose state a page without a server holds. */
+export interface StoredMoment {
+  /** The canonical JSON of a proto Moment. */
+  readonly at: {
+    readonly timeNs?: string;
+    readonly oom?: number;
+    readonly peak?: boolean;
+    readonly end?: boolean;
+    readonly event?: string;
+    readonly step?: string;
+  };
+  readonly timeNs: bigint;
+}
+
 export interface Source {
   /** The answers are in the page: nothing beyond them can be asked. */
   readonly offline: boolean;
@@ -24,6 +38,8 @@ export interface Source {
   ask(question: Question, signal?: AbortSignal): Promise<Uint8Array>;
   /** The same answer as a file to save; undefined where there is no server to make it. */
   downloadUrl(question: Question, format: TextFormat): string | undefined;
+  /** The moments of an allocator that can be asked about; undefined: any. */
+  storedMoments(host: string, allocator: string): readonly StoredMoment[] | undefined;
   /** How much of the trace has been read, 0..1; undefined: not known. */
   progress(run: string, signal?: AbortSignal): Promise<number | undefined>;
   /** Ends the work on a run; what is waited for is answered with an error. */

@@ -77,6 +77,12 @@ export const NO_FILTER: FilterChoice = {
   role: Role.UNKNOWN,
 };
 
+/** Whether all allocations count. */
+export function isUnfiltered(filter: FilterChoice): boolean {
+  const { search, minBytes, scope, dtype, role } = filter;
+  return [search, scope, dtype].every((text) => text === '') && minBytes === 0n && !role;
+}
+
 export const NOTHING_CHOSEN: Selection = {
   run: '',
   host: '',

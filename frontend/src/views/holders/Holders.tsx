@@ -2,7 +2,8 @@ import { ALLOCATIONS } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
 import { type AllocationGroup, GroupBy } from '../../generated/datasets_pb';
 import { shownMomentQuery } from '../../store/moment';
-import { select, selection } from '../../store/session';
+import { isUnfiltered, NO_FILTER } from '../../store/selection';
+import { client, select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
@@ -16,7 +17,10 @@ import { joinPath } from './tree';
 
 /** Who held the memory at the chosen moment: by layer, op, role, shape and more. */
 export function Holders({ target }: { readonly target: Target }) {
-  const { filter, groupBy } = selection.value;
+  const { filter: chosen, groupBy } = selection.value;
+  // A page without a server holds the sums of all, and can filter only the list.
+  const { offline } = client();
+  const filter = offline ? NO_FILTER : chosen;
   const at = shownMomentQuery(target);
   const asked = useDataset(
     ALLOCATIONS,
@@ -29,7 +33,7 @@ export function Holders({ target }: { readonly target: Target }) {
   const choose = (path: string) => {
     const narrowed = narrowTo(groupBy, path, filter);
     // A scope has scopes below it; of anything else there are only the allocations.
-    const deeper = groupBy === GroupBy.GROUP_SCOPE && !isNameless(path);
+    const deeper = groupBy === GroupBy.GROUP_SCOPE && !isNameless(path) && !offline;
     select(deeper ? { filter: narrowed } : { filter: narrowed, view: 'live' });
   };
   return (
@@ -41,6 +45,7 @@ export function Holders({ target }: { readonly target: Target }) {
           <>
             <Bytes value={answer.totalAllocatedBytes} />
             {filter.scope !== '' && <> in {filter.scope}</>}
+            {offline && !isUnfiltered(chosen) && ': a saved page sums up all, whatever the filter'}
           </>
         )
       }

@@ -2,7 +2,7 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { formatBytes, parseBytes } from '../../format/bytes';
 import { roleName } from '../../format/names';
 import { Role } from '../../generated/datasets_pb';
-import { NO_FILTER } from '../../store/selection';
+import { isUnfiltered, NO_FILTER } from '../../store/selection';
 import { select, selection } from '../../store/session';
 import { Select } from '../../ui/Select';
 
@@ -16,7 +16,6 @@ export function FilterBar() {
   const { filter } = selection.value;
   const change = (patch: Partial<typeof filter>) =>
     select({ filter: { ...filter, ...patch } }, 'replace');
-  const active = JSON.stringify(filter, bigintText) !== JSON.stringify(NO_FILTER, bigintText);
   return (
     <div class="filter-bar" role="search">
       <TextField
@@ -57,7 +56,7 @@ export function FilterBar() {
         }))}
         onChange={(role) => change({ role: Number(role) as Role })}
       />
-      {active && (
+      {!isUnfiltered(filter) && (
         <button
           type="button"
           class="button"
@@ -102,8 +101,4 @@ function TextField({ label, placeholder, value, narrow = false, onChange }: Text
       />
     </div>
   );
-}
-
-function bigintText(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value;
 }

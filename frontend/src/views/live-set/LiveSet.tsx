@@ -5,7 +5,7 @@ import { useDataset } from '../../data/useDataset';
 import { groupDigits } from '../../format/bytes';
 import { type Allocation, SortKey } from '../../generated/datasets_pb';
 import { shownMomentQuery } from '../../store/moment';
-import { NO_FILTER } from '../../store/selection';
+import { isUnfiltered, NO_FILTER } from '../../store/selection';
 import { client, select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { Bytes } from '../../ui/Bytes';
@@ -50,7 +50,7 @@ export function LiveSet({ target }: { readonly target: Target }) {
         question: first.question,
       }}
     >
-      {!client().offline && <FilterBar />}
+      <FilterBar />
       {first.error && <Failed error={first.error} />}
       {!first.data && first.loading && (
         <Waiting run={target.run} what="Replaying up to this moment…" />
@@ -90,7 +90,7 @@ async function everyRow(run: string, fields: QueryFields, total: number) {
 }
 
 function NothingLive() {
-  const filtered = selection.value.filter !== NO_FILTER;
+  const filtered = !isUnfiltered(selection.value.filter);
   return (
     <Empty title={filtered ? 'Nothing fits the filter' : 'Nothing was live at this moment'}>
       {filtered && (
