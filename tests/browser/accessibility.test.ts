@@ -1,6 +1,17 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { describe, expect, it } from 'vitest';
-import { expectNoErrors, type Opened, openTab, seesStory, seesView, useBrowser } from './tab';
+import {
+  DEVICE,
+  expectNoErrors,
+  FRAGMENTATION,
+  LEAK,
+  type Opened,
+  openTab,
+  sees,
+  seesStory,
+  seesView,
+  useBrowser,
+} from './tab';
 
 useBrowser();
 
@@ -45,6 +56,37 @@ describe.each([
   });
 });
 
+describe.each([
+  ['light', false],
+  ['dark', true],
+])('in the %s theme, axe finds nothing', (_theme, dark) => {
+  it('in the story of a training that went well', async () => {
+    const opened = await openTab({ dark, link: { run: LEAK } });
+    await sees(opened, 'Who held the most at the peak');
+    expect(await violationsIn(opened, 'main')).toEqual([]);
+    expectNoErrors(opened);
+  });
+
+  it('in a comparison of two steps, with an open menu', async () => {
+    const opened = await openTab({
+      dark,
+      link: { run: FRAGMENTATION, view: 'compare', at: 'step:50', other_at: 'step:2' },
+    });
+    await sees(opened, 'First: the peak of step 2');
+    await opened.tab.locator('#details').getByText('Export', { exact: true }).click();
+    expect(await violationsIn(opened, '#details')).toEqual([]);
+    expectNoErrors(opened);
+  });
+
+  it('in the driver memory of a device, and in the band over the timeline', async () => {
+    const opened = await openTab({ dark, link: { run: DEVICE, view: 'driver' } });
+    await sees(opened, 'the rest of constructed device');
+    await seesView(opened);
+    expect(await violationsIn(opened, 'main')).toEqual([]);
+    expectNoErrors(opened);
+  });
+});
+
 describe('at 1024 pixels', () => {
   it('every view fits without scrolling sideways', async () => {
     const opened = await openTab({ width: 1024 });
@@ -54,5 +96,17 @@ describe('at 1024 pixels', () => {
         .evaluate((page) => page.scrollWidth - page.clientWidth);
       expect(overflow, view).toBeLessThanOrEqual(0);
     });
+  });
+
+  it('so does a comparison of two steps', async () => {
+    const opened = await openTab({
+      width: 1024,
+      link: { run: FRAGMENTATION, view: 'compare', at: 'step:50', other_at: 'step:2' },
+    });
+    await sees(opened, 'First: the peak of step 2');
+    const overflow = await opened.tab
+      .locator('html')
+      .evaluate((page) => page.scrollWidth - page.clientWidth);
+    expect(overflow).toBeLessThanOrEqual(0);
   });
 });

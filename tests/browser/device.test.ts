@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { expectNoErrors, FRAGMENTATION, openTab, sees, seesStory, seesView, useBrowser } from './tab';
+import { DEVICE, expectNoErrors, FRAGMENTATION, openTab, sees, seesStory, seesView, useBrowser } from './tab';
 
 useBrowser();
-
-/** Constructed, not recorded on a GPU: tests/gpu/make_cupti_fixture.cc tells its story. */
-const DEVICE = 'device/2026_01_02_03_04_05';
 
 describe('a device whose memory others hold', () => {
   it('is the verdict of the story', async () => {

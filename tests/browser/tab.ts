@@ -7,6 +7,9 @@ export const FRAGMENTATION = 'fragmentation/2026_01_02_03_04_05';
 /** A training that leaks and yet ends well. */
 export const LEAK = 'leak/2026_01_02_03_04_05';
 
+/** Constructed, not recorded on a GPU: tests/gpu/make_cupti_fixture.cc tells its story. */
+export const DEVICE = 'device/2026_01_02_03_04_05';
+
 /** How long anything may take to appear, on a machine that has other work to do. */
 const WAIT_MS = 90_000;
 

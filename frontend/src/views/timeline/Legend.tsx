@@ -1,15 +1,16 @@
 import { coloursOf, paletteOf } from '../../chart/palette';
-import type { DriverSeries } from '../../generated/datasets_pb';
+import { type DriverSeries, MarkKind, type TimelineSeries } from '../../generated/datasets_pb';
 import { theme } from '../../store/theme';
 import { Help } from '../../ui/Help';
 
 interface LegendProps {
+  readonly series: TimelineSeries;
   readonly stacked: readonly string[];
   readonly device: DriverSeries | undefined;
 }
 
 /** What the lines and signs of the timeline mean. */
-export function Legend({ stacked, device }: LegendProps) {
+export function Legend({ series, stacked, device }: LegendProps) {
   const colours = coloursOf(paletteOf(theme.value), stacked);
   return (
     <ul class="legend">
@@ -34,10 +35,12 @@ export function Legend({ stacked, device }: LegendProps) {
           is free inside, to hand it out again.
         </Help>
       </li>
-      <li>
-        <span class="swatch limit" /> limit
-        <Help term="the limit">The most that the pool may reserve.</Help>
-      </li>
+      {series.limitBytes > 0n && (
+        <li>
+          <span class="swatch limit" /> limit
+          <Help term="the limit">The most that the pool may reserve.</Help>
+        </li>
+      )}
       {device && (
         <li>
           <span class="swatch device" /> the rest of {device.deviceName || device.device}
@@ -48,9 +51,11 @@ export function Legend({ stacked, device }: LegendProps) {
           </Help>
         </li>
       )}
-      <li>
-        <span class="swatch oom" /> refused request, to scale
-      </li>
+      {series.marks.some(({ kind }) => kind === MarkKind.MARK_OOM) && (
+        <li>
+          <span class="swatch oom" /> refused request, to scale
+        </li>
+      )}
       <li>
         <span class="swatch moment" /> moment shown below
       </li>

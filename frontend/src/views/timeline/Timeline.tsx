@@ -155,7 +155,7 @@ function Chart({ target, series, device }: ChartProps) {
   const scene = { series, originNs: target.originNs, momentNs, device: under };
   return (
     <>
-      <Legend stacked={stack.keys} device={device} />
+      <Legend series={series} stacked={stack.keys} device={device} />
       <TimeChart
         {...timeInteractions(target)}
         height={HEIGHT}
