@@ -101,6 +101,7 @@ async function settled(page: Page): Promise<void> {
 }
 
 async function zoom(page: Page, frame: Frame): Promise<void> {
+  await frame.locator('.time-chart').first().scrollIntoViewIfNeeded();
   const box = await frame.locator('.time-chart').first().boundingBox();
   if (!box) throw new Error('the timeline is not on screen');
   await page.mouse.move(box.x + box.width * 0.6, box.y + 80);
@@ -111,6 +112,7 @@ async function zoom(page: Page, frame: Frame): Promise<void> {
 }
 
 async function scrub(page: Page, frame: Frame): Promise<void> {
+  await frame.locator('.time-chart').first().scrollIntoViewIfNeeded();
   const box = await frame.locator('.time-chart').first().boundingBox();
   if (!box) throw new Error('the timeline is not on screen');
   for (let gesture = 0; gesture < GESTURES; gesture += 1) {

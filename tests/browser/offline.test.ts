@@ -30,6 +30,11 @@ describe('the page that oom-forensics html writes', () => {
       await seesView({ tab: page });
       expect(await page.getByRole('alert').count()).toBe(0);
     }
+    const saved = page.waitForEvent('download');
+    const card = page.locator('[role=tabpanel] .card').first();
+    await card.getByText('Export', { exact: true }).click();
+    await card.getByText('Save picture as PNG', { exact: true }).click();
+    expect((await saved).suggestedFilename()).toBe('steps.png');
     expect(errors).toEqual([]);
   });
 

@@ -6,6 +6,8 @@ useBrowser();
 const chart = ({ tab }: Opened) => tab.locator('.time-chart .u-over').first();
 
 async function dragAcross(opened: Opened, from: number, to: number): Promise<void> {
+  // A long story leaves only its upper edge in the window.
+  await chart(opened).scrollIntoViewIfNeeded();
   const box = await chart(opened).boundingBox();
   if (!box) throw new Error('the timeline is not on screen');
   await opened.page.mouse.move(box.x + box.width * from, box.y + 60);
