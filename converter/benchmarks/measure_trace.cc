@@ -20,6 +20,7 @@
 #include <functional>
 #include <iostream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -129,7 +130,9 @@ absl::StatusOr<std::unique_ptr<Run>> Open(const std::string& path) {
 
 int Load(const std::string& path) {
   const auto start = Clock::now();
-  auto trace = ReadTrace(path, ReadOptions());
+  ReadOptions options;
+  options.threads = std::thread::hardware_concurrency();  // As Run::Open does.
+  auto trace = ReadTrace(path, options);
   if (!trace.ok()) return Fail(trace.status());
   const double read_seconds = SecondsSince(start);
   const HostAnalysis host(*std::move(trace));

@@ -64,6 +64,12 @@ class StatSet {
   StatValue values_[static_cast<size_t>(StatKind::kCount)];
 };
 
+// A tensorflow.DataType as a file states it; 0 where it cannot be one.
+inline int32_t DtypeOf(int64_t stated) {
+  constexpr int64_t kMaxDtype = 1000;
+  return stated > 0 && stated < kMaxDtype ? static_cast<int32_t>(stated) : 0;
+}
+
 // What the numbers of one plane mean.
 class PlaneVocabulary {
  public:

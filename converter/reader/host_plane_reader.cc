@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "converter/reader/host_line_reader.h"
 #include "converter/reader/plane_reader.h"
 #include "converter/replay/rounding.h"
 #include "converter/text/text.h"
@@ -19,10 +20,6 @@
 
 namespace oom_forensics {
 namespace {
-
-constexpr std::string_view kMemoryAllocation = "MemoryAllocation";
-constexpr std::string_view kMemoryDeallocation = "MemoryDeallocation";
-constexpr uint64_t kProgressEvents = 1 << 15;
 
 struct StockEvent {
   // Since its line's start, until that is known.
@@ -42,13 +39,6 @@ struct StockAllocator {
   size_t line_begin = 0;
   uint64_t limit_bytes = 0;
   QualityLog quality;
-};
-
-// A step marker, as an event of a line.
-struct StockStep {
-  int64_t number = 0;
-  int64_t offset_ps = 0;
-  int64_t duration_ps = 0;
 };
 
 // Whether the collector recorded this allocator itself.
@@ -131,39 +121,19 @@ AllocatorTrace BuildAllocator(const std::string& name, StockAllocator stock,
 
 class HostPlaneReader {
  public:
-  HostPlaneReader(const PlaneLayout& plane, ReadContext* context)
-      : context_(context), vocabulary_(plane, StatVocabulary::kStock) {
-    for (const auto& [id, metadata] : plane.event_metadata) {
-      std::string_view name;
-      ForEachField(metadata, [&](FieldReader& reader) {
-        if (reader.tag() == schema::xevent_metadata::kName) {
-          name = View(reader.get_view());
-        } else {
-          reader.skip();
-        }
-      });
-      if (name == kMemoryAllocation) kinds_.Set(id, MemoryKind::kAllocation);
-      if (name == kMemoryDeallocation) {
-        kinds_.Set(id, MemoryKind::kDeallocation);
-      }
-    }
-  }
+  explicit HostPlaneReader(ReadContext* context) : context_(context) {}
 
-  bool HasAnything() const {
-    return vocabulary_.Speaks(StatKind::kStepNum) ||
-           vocabulary_.Speaks(StatKind::kStockAddress);
-  }
-
-  void ReadLine(std::string_view line) {
-    const LineHeader header =
-        ForEachEvent(line, vocabulary_, EventsToRead::kWithKnownStats,
-                     &context_->trace().quality,
-                     [&](const EventFields& event, const char* end) {
-                       Add(event);
-                       if (++event_count_ % kProgressEvents == 0) {
-                         context_->Consumed(end);
-                       }
-                     });
+  void ReadLine(std::string_view line, const HostLineReader& reader) {
+    LineHeader header;
+    reader.Read(line, context_->threads(), [&](const HostLinePart& part) {
+      header.Include(part.header);
+      for (const StockMemoryEvent& event : part.events) Add(event);
+      steps_.insert(steps_.end(), part.steps.begin(), part.steps.end());
+      context_->trace().quality.Add(
+          QualityCounter::kMalformedMessages,
+          part.quality.count(QualityCounter::kMalformedMessages));
+      context_->Consumed(part.end);
+    });
     EndLine(header);
   }
 
@@ -179,41 +149,39 @@ class HostPlaneReader {
   }
 
  private:
-  enum class MemoryKind : uint8_t { kNone, kAllocation, kDeallocation };
-
-  void Add(const EventFields& event) {
-    const StatSet& stats = event.stats;
-    if (stats.Has(StatKind::kStepNum)) {
-      steps_.push_back({stats.Get(StatKind::kStepNum).AsInt64(),
-                        event.offset_ps, event.duration_ps});
-    }
-    const MemoryKind kind = kinds_.Get(event.metadata_id);
-    if (kind == MemoryKind::kNone) return;
-    StockAllocator* allocator = AllocatorOf(stats);
+  void Add(const StockMemoryEvent& event) {
+    StockAllocator* allocator = AllocatorOf(event.allocator);
     if (allocator == nullptr) return;
-    const uint64_t address = stats.AddressOr0(StatKind::kStockAddress);
-    if (address == 0) {
+    if (event.address == 0) {
       allocator->quality.Add(QualityCounter::kNoAddresses);
       return;
     }
-    AllocationSite site = SiteFromStats(stats, vocabulary_, {}, context_);
-    if (site.allocated_bytes == 0) {
-      site.allocated_bytes = RoundedBytes(site.requested_bytes);
-    }
     StockEvent stock;
     stock.time_ps = event.offset_ps;
-    stock.address = address;
-    stock.in_use_bytes = stats.Uint64Or(StatKind::kStockBytesInUse, 0);
-    stock.step_id = stats.Int64Or(StatKind::kStockStepId, 0);
-    stock.site = context_->trace().sites.Intern(site);
-    stock.is_alloc = kind == MemoryKind::kAllocation;
+    stock.address = event.address;
+    stock.in_use_bytes = event.in_use_bytes;
+    stock.step_id = event.step_id;
+    stock.site = SiteOf(event);
+    stock.is_alloc = event.is_alloc;
     allocator->events.push_back(stock);
     if (allocator->limit_bytes == 0) {
       // BFCAllocator: available = limit - reserved - in use.
       allocator->limit_bytes =
-          stock.in_use_bytes + stats.Uint64Or(StatKind::kBytesReserved, 0) +
-          stats.Uint64Or(StatKind::kStockBytesAvailable, 0);
+          event.in_use_bytes + event.reserved_bytes + event.available_bytes;
     }
+  }
+
+  SiteId SiteOf(const StockMemoryEvent& event) {
+    AllocationSite site;
+    site.op = context_->Intern(event.op);
+    site.shape = context_->Intern(event.shape);
+    site.region_type = context_->Intern(event.region_type);
+    site.dtype = event.dtype;
+    site.requested_bytes = event.requested_bytes;
+    site.allocated_bytes = event.allocated_bytes != 0
+                               ? event.allocated_bytes
+                               : RoundedBytes(event.requested_bytes);
+    return context_->trace().sites.Intern(site);
   }
 
   // Gives the line's events its thread, and the trace's time.
@@ -239,35 +207,34 @@ class HostPlaneReader {
   }
 
   // Null where the collector has recorded the allocator.
-  StockAllocator* AllocatorOf(const StatSet& stats) {
-    const std::string_view name =
-        stats.Has(StatKind::kStockAllocatorName)
-            ? vocabulary_.TextOf(stats.Get(StatKind::kStockAllocatorName))
-            : std::string_view("unknown");
-    if (last_ != nullptr && last_name_ == name) return last_;
-    if (IsRecorded(context_->trace(), name)) return nullptr;
-    last_ = &allocators_[std::string(name)];
+  StockAllocator* AllocatorOf(std::string_view name) {
+    if (name.empty()) name = "unknown";
+    if (is_known_ && last_name_ == name) return last_;
+    is_known_ = true;
     last_name_ = name;
+    last_ = IsRecorded(context_->trace(), name)
+                ? nullptr
+                : &allocators_[std::string(name)];
     return last_;
   }
 
   ReadContext* context_;
-  PlaneVocabulary vocabulary_;
-  IdMap<MemoryKind> kinds_;
   std::map<std::string, StockAllocator> allocators_;
+  // Of the event before.
+  bool is_known_ = false;
   StockAllocator* last_ = nullptr;
   std::string_view last_name_;
   std::vector<StockStep> steps_;
-  uint64_t event_count_ = 0;
 };
 
 }  // namespace
 
 absl::Status ReadHostPlane(const PlaneLayout& plane, ReadContext* context) {
-  HostPlaneReader reader(plane, context);
+  const HostLineReader reader(plane);
   if (!reader.HasAnything()) return absl::OkStatus();
-  for (const std::string_view line : plane.lines) reader.ReadLine(line);
-  return reader.Finish();
+  HostPlaneReader host(context);
+  for (const std::string_view line : plane.lines) host.ReadLine(line, reader);
+  return host.Finish();
 }
 
 }  // namespace oom_forensics

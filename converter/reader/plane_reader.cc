@@ -50,14 +50,14 @@ StringId ReadContext::Intern(std::string_view text) {
 
 absl::Status ReadContext::ReserveRows(uint64_t rows) {
   reserved_rows_ += rows;
-  if (max_resident_bytes_ == 0 ||
-      reserved_rows_ <= max_resident_bytes_ / kBytesPerRow) {
+  const uint64_t limit_bytes = options_.max_resident_bytes;
+  if (limit_bytes == 0 || reserved_rows_ <= limit_bytes / kBytesPerRow) {
     return absl::OkStatus();
   }
-  return absl::ResourceExhaustedError(absl::StrCat(
-      trace_.file_name, " has ", reserved_rows_,
-      " memory events, too many for the limit of ", max_resident_bytes_ >> 20,
-      " MiB; raise it with --max-memory-mb."));
+  return absl::ResourceExhaustedError(
+      absl::StrCat(trace_.file_name, " has ", reserved_rows_,
+                   " memory events, too many for the limit of ",
+                   limit_bytes >> 20, " MiB; raise it with --max-memory-mb."));
 }
 
 AllocationSite SiteFromStats(const StatSet& stats,
@@ -68,22 +68,17 @@ AllocationSite SiteFromStats(const StatSet& stats,
                            : otherwise;
   };
   base.op = text(StatKind::kOp, base.op);
-  base.op = text(StatKind::kStockOp, base.op);
   base.shape = text(StatKind::kShape, base.shape);
   base.region_type = text(StatKind::kRegionType, base.region_type);
-  const int64_t dtype = stats.Int64Or(
-      StatKind::kDtype, stats.Int64Or(StatKind::kStockDtype, base.dtype));
-  constexpr int64_t kMaxDtype = 1000;
-  base.dtype = dtype > 0 && dtype < kMaxDtype ? static_cast<int32_t>(dtype) : 0;
+  base.dtype = DtypeOf(stats.Int64Or(StatKind::kDtype, base.dtype));
   if (stats.Has(StatKind::kEager)) {
     base.mode = stats.Get(StatKind::kEager).AsUint64() != 0 ? SiteMode::kEager
                                                             : SiteMode::kGraph;
   }
   base.requested_bytes =
       stats.Uint64Or(StatKind::kRequestedBytes, base.requested_bytes);
-  base.allocated_bytes = stats.Uint64Or(
-      StatKind::kAllocatedBytes,
-      stats.Uint64Or(StatKind::kStockAllocatedBytes, base.allocated_bytes));
+  base.allocated_bytes =
+      stats.Uint64Or(StatKind::kAllocatedBytes, base.allocated_bytes);
   return base;
 }
 

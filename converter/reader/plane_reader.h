@@ -11,20 +11,21 @@
 #include "absl/status/status.h"
 #include "converter/reader/event_reader.h"
 #include "converter/reader/step_collector.h"
+#include "converter/reader/trace_reader.h"
 #include "converter/trace/host_trace.h"
 
 namespace oom_forensics {
 
 class ReadContext {
  public:
-  ReadContext(HostTrace* trace, uint64_t max_resident_bytes,
+  ReadContext(HostTrace* trace, const ReadOptions& options,
               std::function<void(const char*)> consumed)
-      : trace_(*trace),
-        max_resident_bytes_(max_resident_bytes),
-        consumed_(std::move(consumed)) {}
+      : trace_(*trace), options_(options), consumed_(std::move(consumed)) {}
 
   HostTrace& trace() { return trace_; }
   StepCollector& steps() { return steps_; }
+  // That may read beside the caller's.
+  uint32_t threads() const { return options_.threads; }
 
   // The start of a line in picoseconds of the trace. Lines are relative to the
   // session's start, as TensorFlow leaves them; one that is not yet (a line of
@@ -48,7 +49,7 @@ class ReadContext {
  private:
   HostTrace& trace_;
   StepCollector steps_;
-  uint64_t max_resident_bytes_;
+  const ReadOptions& options_;
   uint64_t reserved_rows_ = 0;
   std::function<void(const char*)> consumed_;
 };

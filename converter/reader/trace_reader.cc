@@ -105,8 +105,7 @@ absl::StatusOr<std::unique_ptr<const HostTrace>> Read(
     }
     trace->quality.Add(QualityCounter::kTruncatedFile);
   }
-  ReadContext context(trace.get(), options.max_resident_bytes,
-                      std::move(consumed));
+  ReadContext context(trace.get(), options, std::move(consumed));
   const absl::Status read = ReadPlanes(*layout, &context);
   if (!read.ok()) return read;
   trace->steps = context.steps().Finish(LastTimePs(*trace));

@@ -19,6 +19,8 @@ struct ReadOptions {
   bool allow_truncated = false;
   // Refuse a trace whose events would need more than this; 0: no limit.
   uint64_t max_resident_bytes = 0;
+  // That many threads may read beside the caller's.
+  uint32_t threads = 0;
   // Called with the part of the file that is read, 0..1; may be null.
   std::function<void(double)> progress;
 };

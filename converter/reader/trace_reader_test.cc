@@ -321,6 +321,39 @@ TEST(StockTraceTest, EventsOfNoInterestArePassedOver) {
   EXPECT_EQ(trace->quality.count(QualityCounter::kMalformedMessages), 0u);
 }
 
+TEST(StockTraceTest, ThreadsReadALongLineAsOneDoes) {
+  PlaneBuilder plane("/host:CPU");
+  const int64_t alloc = plane.AddEventMetadata("MemoryAllocation");
+  const int64_t free = plane.AddEventMetadata("MemoryDeallocation");
+  const int64_t train = plane.AddEventMetadata("train");
+  std::vector<Event> events;
+  for (int64_t i = 0; i < 30'000; ++i) {
+    const int64_t address = 0x1000 + i % 100 * 256;
+    events.push_back(StockEvent(alloc, 4 * i, address, 256, 256));
+    events.push_back({train, 4 * i + 1, 1, {I64("step_num", i)}});
+    events.push_back(StockEvent(free, 4 * i + 2, address, 256, 0));
+  }
+  plane.AddLine({11, "t1", 5, events});
+  const std::string bytes = SerializeSpace({plane.Serialize()});
+  ASSERT_GT(bytes.size(), 3u << 20) << "the line is cut into pieces";
+  const auto read = [&bytes](uint32_t threads) {
+    ReadOptions options;
+    options.threads = threads;
+    return *ReadTraceFromBytes(bytes, "host0.xplane.pb", options);
+  };
+  const auto one = read(0);
+  const auto many = read(3);
+  ASSERT_EQ(one->allocators.size(), 1u);
+  ASSERT_EQ(many->allocators.size(), 1u);
+  EXPECT_EQ(one->allocators[0].row_count(), 60'000u);
+  EXPECT_EQ(many->allocators[0].time_ps, one->allocators[0].time_ps);
+  EXPECT_EQ(many->allocators[0].address, one->allocators[0].address);
+  EXPECT_EQ(many->allocators[0].site, one->allocators[0].site);
+  EXPECT_EQ(many->allocators[0].kind_of, one->allocators[0].kind_of);
+  EXPECT_EQ(many->steps.size(), one->steps.size());
+  EXPECT_EQ(many->allocators[0].ContextOf(0).thread, 11u);
+}
+
 TEST(StockTraceTest, AChunkWhoseAllocationIsNotSeenIsInTheBaseline) {
   const auto trace = Read(StockSpace());
   const AllocatorTrace& allocator = trace->allocators[0];

@@ -137,6 +137,13 @@ void LineHeader::TakeField(FieldReader* reader) {
   }
 }
 
+void LineHeader::Include(const LineHeader& later) {
+  if (later.id != 0) id = later.id;
+  if (!later.name.empty()) name = later.name;
+  if (later.timestamp_ns != 0) timestamp_ns = later.timestamp_ns;
+  event_count += later.event_count;
+}
+
 LineHeader ReadLineHeader(std::string_view line) {
   LineHeader header;
   ForEachField(line,

@@ -52,6 +52,8 @@ struct LineHeader {
   // Takes the line's field that the reader stands at, or skips it. Throws as
   // protozero does; for use within ForEachField.
   void TakeField(FieldReader* reader);
+  // Adds what a later part of the same line says.
+  void Include(const LineHeader& later);
 };
 LineHeader ReadLineHeader(std::string_view line);
 

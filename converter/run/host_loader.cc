@@ -36,9 +36,7 @@ class HostLoader {
 
  private:
   size_t ThreadCount() const {
-    const uint32_t wanted =
-        threads_ > 0 ? threads_ : std::thread::hardware_concurrency();
-    return std::clamp<size_t>(wanted, 1, std::max<size_t>(1, store_->size()));
+    return std::clamp<size_t>(threads_, 1, std::max<size_t>(1, store_->size()));
   }
 
   void Work() {

@@ -14,9 +14,9 @@ namespace oom_forensics {
 
 // The summaries of all hosts in the store's order, whatever order they were
 // done in; the hosts themselves stay in the store while there is room. After a
-// file that cannot be read no other is begun. `threads` 0: one for each
-// processor; `progress` is called with the part that is done, 0..1, by one
-// thread at a time, and may be null.
+// file that cannot be read no other is begun. `threads`: at least 1; `progress`
+// is called with the part that is done, 0..1, by one thread at a time, and may
+// be null.
 absl::StatusOr<std::vector<HostSummary>> SummarizeHosts(
     HostStore* store, uint32_t threads,
     const std::function<void(double)>& progress);

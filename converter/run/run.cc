@@ -1,5 +1,7 @@
 #include "converter/run/run.h"
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "converter/run/host_loader.h"
@@ -20,8 +22,14 @@ std::unique_ptr<const HostTrace> WithoutEvents(const HostSummary& summary) {
 
 absl::StatusOr<std::unique_ptr<Run>> Run::Open(const TraceFiles& files,
                                                const RunOptions& options) {
-  auto store = std::make_unique<HostStore>(files.paths, options.read);
-  auto hosts = SummarizeHosts(store.get(), options.threads, options.progress);
+  const uint32_t threads =
+      options.threads > 0 ? options.threads
+                          : std::max(1u, std::thread::hardware_concurrency());
+  ReadOptions read = options.read;
+  // Of several hosts each has a thread of its own.
+  if (files.paths.size() == 1 && threads > 1) read.threads = threads;
+  auto store = std::make_unique<HostStore>(files.paths, read);
+  auto hosts = SummarizeHosts(store.get(), threads, options.progress);
   if (!hosts.ok()) return hosts.status();
   auto run = std::unique_ptr<Run>(new Run);
   run->name_ = files.run_name;

@@ -21,12 +21,13 @@
 namespace oom_forensics {
 
 struct RunOptions {
-  // Its max_resident_bytes is for all hosts together; its progress is not used.
+  // Its max_resident_bytes is for all hosts together; its progress and threads
+  // are not used.
   ReadOptions read;
   // Called with the part of the work that is done, 0..1, by one thread at a
   // time; may be null.
   std::function<void(double)> progress;
-  // Hosts that are read at the same time; 0: one for each processor.
+  // Threads that read, several hosts or one of them; 0: one for each processor.
   uint32_t threads = 0;
 };
 

@@ -18,6 +18,7 @@ FRONTEND = ROOT / "frontend"
 # Where threads meet; in the other packages there is nothing for a race to be in.
 PACKAGES_WITH_THREADS = [
     "//collector/...",
+    "//converter/reader/...",
     "//converter/run/...",
     "//converter/service/...",
 ]

@@ -1,0 +1,130 @@
+#include "converter/reader/host_line_reader.h"
+
+#include <deque>
+#include <future>
+#include <utility>
+
+#include "proto/event_schema.h"
+
+namespace oom_forensics {
+namespace {
+
+constexpr std::string_view kMemoryAllocation = "MemoryAllocation";
+constexpr std::string_view kMemoryDeallocation = "MemoryDeallocation";
+
+// Long enough that it does not matter what a thread costs.
+constexpr size_t kPieceBytes = size_t{1} << 20;
+
+std::string_view NameOf(std::string_view event_metadata) {
+  std::string_view name;
+  ForEachField(event_metadata, [&](FieldReader& reader) {
+    if (reader.tag() == schema::xevent_metadata::kName) {
+      name = View(reader.get_view());
+    } else {
+      reader.skip();
+    }
+  });
+  return name;
+}
+
+// Cuts whole fields off the front of a message. What is damaged stays in one
+// piece with all that follows.
+std::string_view CutPiece(std::string_view* rest) {
+  const char* const begin = rest->data();
+  try {
+    FieldReader reader(*rest);
+    while (reader.next()) {
+      reader.skip();
+      const std::string_view behind = View(reader.data());
+      const auto size = static_cast<size_t>(behind.data() - begin);
+      if (size >= kPieceBytes) {
+        *rest = behind;
+        return {begin, size};
+      }
+    }
+  } catch (const protozero::exception&) {
+    // The reader of the piece comes upon it, too, and counts it.
+  }
+  return std::exchange(*rest, std::string_view());
+}
+
+}  // namespace
+
+HostLineReader::HostLineReader(const PlaneLayout& plane)
+    : vocabulary_(plane, StatVocabulary::kStock) {
+  for (const auto& [id, metadata] : plane.event_metadata) {
+    const std::string_view name = NameOf(metadata);
+    if (name == kMemoryAllocation) kinds_.Set(id, MemoryKind::kAllocation);
+    if (name == kMemoryDeallocation) kinds_.Set(id, MemoryKind::kDeallocation);
+  }
+}
+
+bool HostLineReader::HasAnything() const {
+  return vocabulary_.Speaks(StatKind::kStepNum) ||
+         vocabulary_.Speaks(StatKind::kStockAddress);
+}
+
+void HostLineReader::Read(std::string_view line, uint32_t threads,
+                          const std::function<void(HostLinePart)>& take) const {
+  std::deque<std::future<HostLinePart>> running;
+  while (!line.empty()) {
+    const std::string_view piece = CutPiece(&line);
+    if (threads == 0 || (running.empty() && line.empty())) {
+      take(ReadPart(piece));
+      continue;
+    }
+    if (running.size() == threads) {
+      take(running.front().get());
+      running.pop_front();
+    }
+    // Deferred where no thread can be had: then get() reads it.
+    running.push_back(std::async(std::launch::async | std::launch::deferred,
+                                 [this, piece] { return ReadPart(piece); }));
+  }
+  for (std::future<HostLinePart>& part : running) take(part.get());
+}
+
+HostLinePart HostLineReader::ReadPart(std::string_view piece) const {
+  HostLinePart part;
+  part.end = piece.data() + piece.size();
+  part.header = ForEachEvent(
+      piece, vocabulary_, EventsToRead::kWithKnownStats, &part.quality,
+      [&](const EventFields& event, const char*) {
+        if (event.stats.Has(StatKind::kStepNum)) {
+          part.steps.push_back({event.stats.Get(StatKind::kStepNum).AsInt64(),
+                                event.offset_ps, event.duration_ps});
+        }
+        if (kinds_.Get(event.metadata_id) != MemoryKind::kNone) {
+          part.events.push_back(MemoryEvent(event));
+        }
+      });
+  return part;
+}
+
+StockMemoryEvent HostLineReader::MemoryEvent(const EventFields& event) const {
+  const StatSet& stats = event.stats;
+  StockMemoryEvent memory;
+  memory.is_alloc = kinds_.Get(event.metadata_id) == MemoryKind::kAllocation;
+  memory.offset_ps = event.offset_ps;
+  memory.address = stats.AddressOr0(StatKind::kStockAddress);
+  memory.allocator = TextOf(stats, StatKind::kStockAllocatorName);
+  memory.op = TextOf(stats, StatKind::kStockOp);
+  memory.shape = TextOf(stats, StatKind::kShape);
+  memory.region_type = TextOf(stats, StatKind::kRegionType);
+  memory.dtype = DtypeOf(stats.Int64Or(StatKind::kStockDtype, 0));
+  memory.requested_bytes = stats.Uint64Or(StatKind::kRequestedBytes, 0);
+  memory.allocated_bytes = stats.Uint64Or(StatKind::kStockAllocatedBytes, 0);
+  memory.step_id = stats.Int64Or(StatKind::kStockStepId, 0);
+  memory.in_use_bytes = stats.Uint64Or(StatKind::kStockBytesInUse, 0);
+  memory.reserved_bytes = stats.Uint64Or(StatKind::kBytesReserved, 0);
+  memory.available_bytes = stats.Uint64Or(StatKind::kStockBytesAvailable, 0);
+  return memory;
+}
+
+std::string_view HostLineReader::TextOf(const StatSet& stats,
+                                        StatKind kind) const {
+  return stats.Has(kind) ? vocabulary_.TextOf(stats.Get(kind))
+                         : std::string_view();
+}
+
+}  // namespace oom_forensics
