@@ -1,4 +1,4 @@
-"""Makes the log directory that the browser tests look at, from two real trainings.
+"""Makes the log directory that the browser tests look at, from real runs of TensorFlow.
 
 make_logdir.py LOGDIR
 
@@ -6,6 +6,7 @@ fragmentation/   a demo job that runs out of memory, as it was recorded
 leak/            a demo job that leaks, but ends before its memory does
 device/          a CONSTRUCTED trace of a CUDA device, not recorded on one:
                  tests/gpu/make_cupti_fixture.cc
+no_pool/         a pluggable device without a pool, out of memory
 two_hosts/       the same trace from two hosts
 hostile/         the same trace with an operation named to break a page
 truncated/       its first half
@@ -14,6 +15,7 @@ empty/           a file without a byte
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -69,6 +71,24 @@ def constructed_device() -> bytes:
         return trace.read_bytes()
 
 
+def without_a_pool(logdir: Path) -> bytes:
+    """A device whose driver gives out each block, out of memory."""
+    tests = REPOSITORY / "tests/collector"
+    with tempfile.TemporaryDirectory() as folder:
+        plugin = Path(folder) / "libhosted_device.so"
+        subprocess.run([sys.executable, tests / "pluggable_device/build.py", plugin], check=True)
+        subprocess.run(
+            [sys.executable, tests / "scripts/pluggable_device.py", plugin, logdir],
+            env={**os.environ, "HOSTED_COUNT": "1", "HOSTED_BFC": "0", "HOSTED_MIB": "64"},
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+    (trace,) = logdir.glob("plugins/profile/*[0-9]/*.xplane.pb")
+    content = trace.read_bytes()
+    shutil.rmtree(logdir)
+    return content
+
+
 def with_hostile_names(logdir: Path) -> bytes:
     """Renames the operation whose request failed."""
     import oom_forensics
@@ -97,6 +117,7 @@ def main() -> None:
     put(logdir, "fragmentation", "worker-0", trace)
     put(logdir, "leak", "worker-0", train(logdir / "leak", "leak", 0, "--steps", "40"))
     put(logdir, "device", "worker-0", constructed_device())
+    put(logdir, "no_pool", "worker-0", without_a_pool(logdir / "no_pool"))
     put(logdir, "two_hosts", "worker-0", trace)
     put(logdir, "two_hosts", "worker-1", trace)
     put(logdir, "hostile", "worker-0", with_hostile_names(logdir / "fragmentation"))

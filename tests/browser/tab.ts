@@ -10,6 +10,9 @@ export const LEAK = 'leak/2026_01_02_03_04_05';
 /** Constructed, not recorded on a GPU: tests/gpu/make_cupti_fixture.cc tells its story. */
 export const DEVICE = 'device/2026_01_02_03_04_05';
 
+/** A device whose driver gives out each block, out of memory. */
+export const NO_POOL = 'no_pool/2026_01_02_03_04_05';
+
 /** How long anything may take to appear, on a machine that has other work to do. */
 const WAIT_MS = 90_000;
 

@@ -7,11 +7,10 @@ memory is that of the host.
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -73,28 +72,8 @@ class Recorded:
 @pytest.fixture(scope="module")
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The plugin, built against the installed TensorFlow."""
-    compiler = shutil.which("c++")
-    assert compiler is not None
-    spec = find_spec("tensorflow")
-    assert spec is not None
-    assert spec.origin is not None
-    tensorflow = Path(spec.origin).parent
     library = tmp_path_factory.mktemp("plugin") / "libhosted_device.so"
-    subprocess.run(
-        [
-            compiler,
-            "-shared",
-            "-fPIC",
-            "-std=c++17",
-            f"-I{tensorflow / 'include'}",
-            HERE / "pluggable_device/hosted_device.cc",
-            f"-L{tensorflow}",
-            "-l:libtensorflow_framework.so.2",
-            "-o",
-            library,
-        ],
-        check=True,
-    )
+    subprocess.run([sys.executable, HERE / "pluggable_device/build.py", library], check=True)
     return library
 
 

@@ -28,12 +28,21 @@ interface DetailView {
   readonly applies?: (target: Target) => boolean;
 }
 
+/** There is nothing of holes and places to show where the device's driver places each block. */
+const hasLayout = ({ allocator }: Target) => allocator.hasLayout;
+
 const DETAIL_VIEWS: readonly DetailView[] = [
-  { name: 'map', title: 'Address map', View: AddressMap, ofMoment: true },
-  { name: 'history', title: 'Map over time', View: History, ofMoment: true },
+  { name: 'map', title: 'Address map', View: AddressMap, ofMoment: true, applies: hasLayout },
+  { name: 'history', title: 'Map over time', View: History, ofMoment: true, applies: hasLayout },
   { name: 'holders', title: 'Who holds it', View: Holders, ofMoment: true },
   { name: 'live', title: 'Live allocations', View: LiveSet, ofMoment: true },
-  { name: 'fragmentation', title: 'Fragmentation', View: Fragmentation, ofMoment: true },
+  {
+    name: 'fragmentation',
+    title: 'Fragmentation',
+    View: Fragmentation,
+    ofMoment: true,
+    applies: hasLayout,
+  },
   {
     name: 'window',
     title: 'Before the OOM',

@@ -4,7 +4,12 @@ import { COLOURINGS, type ColourBy, colouringOf } from '../../chart/colouring';
 import { paletteOf } from '../../chart/palette';
 import { FRAGMENTATION } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
-import type { AddressMap as AddressMapData, Chunk, Oom } from '../../generated/datasets_pb';
+import type {
+  AddressMap as AddressMapData,
+  AllocatorInfo,
+  Chunk,
+  Oom,
+} from '../../generated/datasets_pb';
 import { shownMomentQuery, shownOom } from '../../store/moment';
 import { client, select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
@@ -139,11 +144,16 @@ function openLife(chunk: Chunk | undefined): void {
 function NoMap({ target }: { readonly target: Target }) {
   return (
     <Empty title="No map for this moment">
-      <p>
-        {target.allocator.hasAddresses
-          ? 'Nothing had been reserved yet at this moment. Choose a later one in the timeline.'
-          : 'This trace has no addresses. Record it with the OOM Forensics collector installed to see the map.'}
-      </p>
+      <p>{whyNoMap(target.allocator)}</p>
     </Empty>
   );
+}
+
+function whyNoMap({ hasLayout, hasAddresses }: AllocatorInfo): string {
+  if (!hasLayout) {
+    return 'This allocator has no pool: the driver of the device places each block, and does not say where.';
+  }
+  return hasAddresses
+    ? 'Nothing had been reserved yet at this moment. Choose a later one in the timeline.'
+    : 'This trace has no addresses. Record it with the OOM Forensics collector installed to see the map.';
 }

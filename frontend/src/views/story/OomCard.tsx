@@ -81,18 +81,26 @@ function OomStory({ oom, target, number }: OomCardProps) {
       )}
       <div class="story-columns">
         <div>
-          <FitPicture oom={oom} />
+          {oom.hasLayout && <FitPicture oom={oom} />}
           <div class="facts">
             <Fact label="In use" value={oom.inUseBytes} onClick={showIn('live')} />
-            <Fact label="Free in the pool" value={oom.freeBytes} onClick={showIn('map')} />
-            <Fact label="Largest hole" value={oom.largestFreeBytes} onClick={showIn('map')} />
-            <Fact
-              label="Pool may still grow by"
-              value={oom.growableBytes}
-              onClick={showIn('map')}
-            />
+            {oom.hasLayout && (
+              <>
+                <Fact label="Free in the pool" value={oom.freeBytes} onClick={showIn('map')} />
+                <Fact label="Largest hole" value={oom.largestFreeBytes} onClick={showIn('map')} />
+                <Fact
+                  label="Pool may still grow by"
+                  value={oom.growableBytes}
+                  onClick={showIn('map')}
+                />
+              </>
+            )}
             {oom.limitBytes > 0n && (
-              <Fact label="Limit" value={oom.limitBytes} onClick={showIn('map')} />
+              <Fact
+                label="Limit"
+                value={oom.limitBytes}
+                onClick={showIn(oom.hasLayout ? 'map' : 'live')}
+              />
             )}
           </div>
           <figure class="story-moment">

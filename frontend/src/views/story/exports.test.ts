@@ -17,6 +17,7 @@ describe('oomText', () => {
           hasShape: true,
           step: 7n,
         },
+        hasLayout: true,
         inUseBytes: 200n * MIB,
         freeBytes: 10n * MIB,
         largestFreeBytes: 2n * MIB,

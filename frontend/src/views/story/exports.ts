@@ -27,9 +27,13 @@ export function oomText(oom: Oom, device: string): string {
       : '',
     [
       `In use ${formatBytes(oom.inUseBytes)}`,
-      `free in the pool ${formatBytes(oom.freeBytes)}`,
-      `largest hole ${formatBytes(oom.largestFreeBytes)}`,
-      `the pool may still grow by ${formatBytes(oom.growableBytes)}`,
+      ...(oom.hasLayout
+        ? [
+            `free in the pool ${formatBytes(oom.freeBytes)}`,
+            `largest hole ${formatBytes(oom.largestFreeBytes)}`,
+            `the pool may still grow by ${formatBytes(oom.growableBytes)}`,
+          ]
+        : []),
       ...(oom.limitBytes > 0n ? [`limit ${formatBytes(oom.limitBytes)}`] : []),
     ].join(', '),
     verdict?.doubt ?? '',
@@ -63,9 +67,9 @@ function oomFacts(oom: Oom): readonly (readonly string[])[] {
     ['Tensor', request ? tensorName(request) : ''],
     ['Requested (bytes)', String(request?.requestedBytes ?? '')],
     ['In use (bytes)', String(oom.inUseBytes)],
-    ['Free in the pool (bytes)', String(oom.freeBytes)],
-    ['Largest hole (bytes)', String(oom.largestFreeBytes)],
-    ['Pool may still grow by (bytes)', String(oom.growableBytes)],
+    ['Free in the pool (bytes)', oom.hasLayout ? String(oom.freeBytes) : ''],
+    ['Largest hole (bytes)', oom.hasLayout ? String(oom.largestFreeBytes) : ''],
+    ['Pool may still grow by (bytes)', oom.hasLayout ? String(oom.growableBytes) : ''],
     ['Limit (bytes)', oom.limitBytes > 0n ? String(oom.limitBytes) : ''],
   ];
 }
