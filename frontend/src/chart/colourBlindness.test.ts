@@ -10,7 +10,8 @@ import { describe, expect, it } from 'vitest';
 import { roleName } from '../format/names';
 import { Role } from '../generated/datasets_pb';
 import type { Theme } from '../store/theme';
-import { coloursOf, type Palette, paletteOf } from './palette';
+import { coloursOf } from './nameColours';
+import { type Palette, paletteOf } from './palette';
 
 /** What readers see: everybody, and those who lack one kind of cones altogether (Machado et al. 2009). */
 const EYES: readonly (readonly [name: string, see: (colour: Color) => Color | undefined])[] = [

@@ -1,7 +1,8 @@
 /** Colours of allocations by what they have in common, the same rules in every picture. */
 import { roleName } from '../format/names';
 import type { Role } from '../generated/datasets_pb';
-import { coloursOf, type Palette } from './palette';
+import { coloursOf } from './nameColours';
+import type { Palette } from './palette';
 
 export type ColourBy = 'scope' | 'op' | 'dtype' | 'role' | 'step' | 'age';
 

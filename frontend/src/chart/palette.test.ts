@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { colourOf, type Palette, paletteOf } from './palette';
+import { type Palette, paletteOf } from './palette';
 
 /** Contrast of two colours as WCAG 2.2 defines it. */
 function contrast(a: string, b: string): number {
@@ -28,20 +28,4 @@ describe.each(['light', 'dark'] as const)('the %s palette', (theme) => {
     'fills with %s at a contrast of 3:1 where a shape has no outline',
     (colour) => expect(contrast(colour, background)).toBeGreaterThanOrEqual(2.5),
   );
-});
-
-describe('colourOf', () => {
-  it('gives a name the same place in both themes, whatever the order of asking', () => {
-    const light = paletteOf('light');
-    const dark = paletteOf('dark');
-    for (const name of ['sequential/dense', 'Adam', 'float32']) {
-      expect(light.categories.indexOf(colourOf(light, name))).toBe(
-        dark.categories.indexOf(colourOf(dark, name)),
-      );
-    }
-  });
-
-  it('does not colour what has no name', () => {
-    expect(colourOf(paletteOf('light'), '')).toBe(paletteOf('light').other);
-  });
 });

@@ -108,30 +108,6 @@ export function paletteOf(theme: Theme): Palette {
   return theme === 'dark' ? DARK : LIGHT;
 }
 
-/** The colour of a group by its name: the same name has the same colour in every view. */
-export function colourOf(palette: Palette, name: string): string {
-  if (name === '' || name === '(others)') return palette.other;
-  let hash = 2166136261;
-  for (let index = 0; index < name.length; index += 1) {
-    hash = Math.imul(hash ^ name.charCodeAt(index), 16777619);
-  }
-  return palette.categories[(hash >>> 0) % palette.categories.length] ?? palette.other;
-}
-
-/** The colours of several groups side by side: their own where possible, never one twice while there are others. */
-export function coloursOf(palette: Palette, names: readonly string[]): readonly string[] {
-  const taken = new Set<string>();
-  return names.map((name) => {
-    const own = colourOf(palette, name);
-    if (own === palette.other) return own;
-    const colour = taken.has(own)
-      ? (palette.categories.find((each) => !taken.has(each)) ?? own)
-      : own;
-    taken.add(colour);
-    return colour;
-  });
-}
-
 /** Black or white, whichever reads better on a colour of a palette ("#rrggbb"). */
 export function textOn(colour: string): string {
   const [red, green, blue] = [1, 3, 5].map((at) => {

@@ -76,7 +76,7 @@ function Measures({ map }: { readonly map: AddressMap }) {
 }
 
 function Histogram({ bins, request }: { readonly bins: readonly Bin[]; readonly request: bigint }) {
-  const used = usedBins(bins);
+  const used = usedBins(bins, request);
   return (
     <figure class="bins" aria-label="Holes and chunks in use by size">
       <div class="bins-row bins-head">
@@ -102,8 +102,8 @@ function Histogram({ bins, request }: { readonly bins: readonly Bin[]; readonly 
       ))}
       {request > 0n && (
         <figcaption>
-          The framed row is the bin of the request ({formatBytes(request)}): only holes in it or
-          below could serve it.
+          The framed row is the bin of the request ({formatBytes(request)}): only holes in it, or in
+          the rows below, could serve it.
         </figcaption>
       )}
     </figure>

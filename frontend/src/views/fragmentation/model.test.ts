@@ -6,21 +6,30 @@ import { binHolds, fragmentationArrays, requestOf, usedBins } from './model';
 const bin = (index: number, freeBytes: bigint, usedBytes: bigint) =>
   create(BinSchema, { index, minBytes: 256n << BigInt(index), freeBytes, usedBytes });
 
+const POOL = [
+  bin(0, 0n, 0n),
+  bin(1, 512n, 0n),
+  bin(2, 0n, 0n),
+  bin(3, 0n, 4096n),
+  bin(4, 0n, 0n),
+  bin(5, 0n, 0n),
+  bin(6, 0n, 0n),
+];
+
 describe('usedBins', () => {
   it('keeps the bins between the smallest and the largest that hold something', () => {
-    const { bins, most } = usedBins([
-      bin(0, 0n, 0n),
-      bin(1, 512n, 0n),
-      bin(2, 0n, 0n),
-      bin(3, 0n, 4096n),
-      bin(4, 0n, 0n),
-    ]);
+    const { bins, most } = usedBins(POOL, 0n);
     expect(bins.map(({ index }) => index)).toEqual([1, 2, 3]);
     expect(most).toBe(4096);
   });
 
+  it('keeps the bin of the request, where nothing of its size is left', () => {
+    const { bins } = usedBins(POOL, 256n << 5n);
+    expect(bins.map(({ index }) => index)).toEqual([1, 2, 3, 4, 5]);
+  });
+
   it('is empty for an empty pool', () => {
-    expect(usedBins([]).bins).toEqual([]);
+    expect(usedBins([], 0n).bins).toEqual([]);
   });
 });
 

@@ -62,12 +62,19 @@ export const MEASURES: readonly Measure[] = [
   },
 ];
 
-/** The bins that hold anything, and the most bytes that one of them holds. */
-export function usedBins(bins: readonly Bin[]): {
+/** The bins that hold anything, with that of a request (0n: none), and the most bytes that one of them holds. */
+export function usedBins(
+  bins: readonly Bin[],
+  requestBytes: bigint,
+): {
   readonly bins: readonly Bin[];
   readonly most: number;
 } {
-  const filled = bins.filter(({ freeBytes, usedBytes }) => freeBytes + usedBytes > 0n);
+  const filled = bins.filter(
+    (bin, place) =>
+      bin.freeBytes + bin.usedBytes > 0n ||
+      (requestBytes > 0n && binHolds(bin, bins[place + 1], requestBytes)),
+  );
   const first = filled[0]?.index ?? 0;
   const last = filled.at(-1)?.index ?? -1;
   const shown = bins.filter(({ index }) => index >= first && index <= last);

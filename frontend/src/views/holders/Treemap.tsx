@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { Canvas, type Surface } from '../../chart/Canvas';
-import { colourOf, textOn } from '../../chart/palette';
+import { coloursOf } from '../../chart/nameColours';
+import { textOn } from '../../chart/palette';
 import { formatBytes, groupDigits } from '../../format/bytes';
 import type { AllocationGroup } from '../../generated/datasets_pb';
 import { boxAt, type TreeBox, treeBoxes } from './tree';
@@ -54,14 +55,24 @@ export function Treemap({ groups, onChoose }: TreemapProps) {
   );
 }
 
+function byBytes(a: TreeBox, b: TreeBox): number {
+  return Number(b.group.allocatedBytes - a.group.allocatedBytes);
+}
+
 function drawBoxes(surface: Surface, boxes: readonly TreeBox[], hovered: string | undefined): void {
   const { context, width, height, palette } = surface;
   context.fillStyle = palette.background;
   context.fillRect(0, 0, width, height);
   context.font = '12px Roboto, "Helvetica Neue", Arial, sans-serif';
   context.textBaseline = 'top';
+  const filled = boxes.filter(({ divided }) => !divided).toSorted(byBytes);
+  const colours = coloursOf(
+    palette,
+    filled.map(({ path }) => path),
+  );
+  const colourOf = new Map(filled.map(({ path }, index) => [path, colours[index]]));
   for (const box of boxes) {
-    const colour = colourOf(palette, box.path);
+    const colour = colourOf.get(box.path) ?? palette.other;
     context.fillStyle = box.divided ? palette.hole : colour;
     context.fillRect(box.x, box.y, Math.max(0, box.width - 1), Math.max(0, box.height - 1));
     if (box.path === hovered) {

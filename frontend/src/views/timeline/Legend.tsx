@@ -1,4 +1,5 @@
-import { coloursOf, paletteOf } from '../../chart/palette';
+import { coloursOf } from '../../chart/nameColours';
+import { paletteOf } from '../../chart/palette';
 import { type DriverSeries, MarkKind, type TimelineSeries } from '../../generated/datasets_pb';
 import { theme } from '../../store/theme';
 import { Help } from '../../ui/Help';

@@ -1,5 +1,6 @@
 /** Which lines and areas the timeline draws, from the ground up. */
-import { coloursOf, type Palette } from '../../chart/palette';
+import { coloursOf } from '../../chart/nameColours';
+import type { Palette } from '../../chart/palette';
 import type { Line, TimeChartProps } from '../../chart/TimeChart';
 import type { DeviceArrays } from './device';
 import type { TimelineArrays } from './model';
