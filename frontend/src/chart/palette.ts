@@ -27,7 +27,7 @@ export interface Palette {
   readonly holeEdge: string;
   readonly moment: string;
   readonly band: string;
-  /** For groups without a natural order: sites, scopes, dtypes. */
+  /** For groups without a natural order: sites, scopes, dtypes. The first names get the first ones. */
   readonly categories: readonly string[];
   /** From young to old: one scale of lightness, readable without hues. */
   readonly ages: readonly string[];
@@ -54,16 +54,16 @@ const LIGHT: Palette = {
   moment: '#b3521b',
   band: 'rgba(60, 64, 67, 0.05)',
   categories: [
-    '#004672',
-    '#593a28',
-    '#008063',
-    '#860038',
     '#5669b0',
-    '#c3455d',
-    '#779ff1',
-    '#a3a014',
-    '#75782f',
+    '#008063',
     '#db8f82',
+    '#a3a014',
+    '#779ff1',
+    '#860038',
+    '#75782f',
+    '#004672',
+    '#c3455d',
+    '#593a28',
   ],
   // YlGnBu of ColorBrewer, in equal steps of lightness.
   ages: ['#acdeb7', '#60c0c0', '#2d9dc1', '#2379b5', '#2554a3', '#21318b', '#081d58'],
@@ -89,16 +89,16 @@ const DARK: Palette = {
   moment: '#f9be7a',
   band: 'rgba(255, 255, 255, 0.045)',
   categories: [
-    '#008ea5',
-    '#8e822d',
+    '#6d7af5',
     '#7ebb92',
     '#b76b78',
-    '#6d7af5',
-    '#be9ad3',
-    '#c4dbff',
     '#f0db1c',
-    '#bbaa3c',
+    '#c4dbff',
+    '#be9ad3',
+    '#8e822d',
+    '#008ea5',
     '#dbe8ac',
+    '#bbaa3c',
   ],
   ages: ['#2364ab', '#2280b8', '#2a9bc1', '#41b6c4', '#80cdbb', '#b8e3b6', '#ebf7b1'],
   other: '#90979f',
