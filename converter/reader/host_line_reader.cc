@@ -15,18 +15,6 @@ constexpr std::string_view kMemoryDeallocation = "MemoryDeallocation";
 // Long enough that it does not matter what a thread costs.
 constexpr size_t kPieceBytes = size_t{1} << 20;
 
-std::string_view NameOf(std::string_view event_metadata) {
-  std::string_view name;
-  ForEachField(event_metadata, [&](FieldReader& reader) {
-    if (reader.tag() == schema::xevent_metadata::kName) {
-      name = View(reader.get_view());
-    } else {
-      reader.skip();
-    }
-  });
-  return name;
-}
-
 // Cuts whole fields off the front of a message. What is damaged stays in one
 // piece with all that follows.
 std::string_view CutPiece(std::string_view* rest) {
@@ -53,7 +41,8 @@ std::string_view CutPiece(std::string_view* rest) {
 HostLineReader::HostLineReader(const PlaneLayout& plane)
     : vocabulary_(plane, StatVocabulary::kStock) {
   for (const auto& [id, metadata] : plane.event_metadata) {
-    const std::string_view name = NameOf(metadata);
+    const std::string_view name =
+        TextField(metadata, schema::xevent_metadata::kName);
     if (name == kMemoryAllocation) kinds_.Set(id, MemoryKind::kAllocation);
     if (name == kMemoryDeallocation) kinds_.Set(id, MemoryKind::kDeallocation);
   }

@@ -81,6 +81,20 @@ bool ForEachField(std::string_view message, OnField on_field) {
   }
 }
 
+// The text of one field of a message, a view into it; empty where there is none
+// before the message ends or is damaged.
+inline std::string_view TextField(std::string_view message, uint32_t tag) {
+  std::string_view text;
+  ForEachField(message, [&](FieldReader& reader) {
+    if (reader.tag() == tag) {
+      text = View(reader.get_view());
+    } else {
+      reader.skip();
+    }
+  });
+  return text;
+}
+
 // Values by the numbers that a file gives them: small and dense in real files,
 // anything in hostile ones.
 template <typename Value>

@@ -28,18 +28,6 @@ bool ReadMapEntry(std::string_view entry, OnEntry on_entry) {
   return whole;
 }
 
-std::string_view ReadStatName(std::string_view metadata) {
-  std::string_view name;
-  ForEachField(metadata, [&](FieldReader& reader) {
-    if (reader.tag() == schema::xstat_metadata::kName) {
-      name = View(reader.get_view());
-    } else {
-      reader.skip();
-    }
-  });
-  return name;
-}
-
 PlaneLayout ReadPlane(std::string_view plane, bool cut, QualityLog* quality) {
   PlaneLayout layout;
   const bool whole = ForEachField(plane, [&](FieldReader& reader) {
@@ -68,7 +56,8 @@ PlaneLayout ReadPlane(std::string_view plane, bool cut, QualityLog* quality) {
         if (!ReadMapEntry(View(reader.get_view()),
                           [&](int64_t id, std::string_view metadata) {
                             layout.stat_names.emplace_back(
-                                id, ReadStatName(metadata));
+                                id, TextField(metadata,
+                                              schema::xstat_metadata::kName));
                           })) {
           quality->Add(QualityCounter::kMalformedMessages);
         }

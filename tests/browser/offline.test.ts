@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openPage, seesStory, seesView, useBrowser } from './tab';
-import { PYTHON } from './tensorboard';
+import { COMMAND } from './tensorboard';
 
 useBrowser();
 
@@ -14,7 +14,7 @@ describe('the page that oom-forensics html writes', () => {
 
   const write = (run: string): string => {
     const page = join(folder, `${run}.html`);
-    execFileSync(join(dirname(PYTHON), 'oom-forensics'), ['html', join(inject('logdir'), run), '-o', page]);
+    execFileSync(COMMAND, ['html', join(inject('logdir'), run), '-o', page]);
     return pathToFileURL(page).href;
   };
   beforeAll(() => {

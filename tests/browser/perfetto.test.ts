@@ -1,16 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type PerfettoUi, startPerfettoUi } from './perfetto_ui';
 import { openPage, useBrowser } from './tab';
-import { PYTHON } from './tensorboard';
+import { COMMAND } from './tensorboard';
 
 useBrowser();
-
-const COMMAND = join(dirname(PYTHON), 'oom-forensics');
 
 /** What Perfetto's page has for those who look into it. */
 interface PerfettoWindow {

@@ -1,11 +1,14 @@
 /** A real TensorBoard on a log directory, at a free port. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 const REPOSITORY = resolve(import.meta.dirname, '../..');
 
 /** The Python whose environment has the wheel; tools/test makes it. */
 export const PYTHON = process.env.OOM_FORENSICS_PYTHON ?? resolve(REPOSITORY, '.venv/bin/python');
+
+/** The command that the wheel brought with it. */
+export const COMMAND = join(dirname(PYTHON), 'oom-forensics');
 
 const START_MS = 120_000;
 
