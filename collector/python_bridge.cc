@@ -25,7 +25,7 @@ int ImportActivation(void*) {
   if (import_module == nullptr || dec_ref == nullptr || clear == nullptr) {
     return 0;
   }
-  void* module = import_module("oom_forensics.activation");
+  void* module = import_module("oom_forensics.in_training.activation");
   if (module != nullptr) {
     dec_ref(module);
   } else {

@@ -21,7 +21,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from oom_forensics.recorder import (
+from oom_forensics.in_training.recorder import (
     RecorderError,
     configure,
     last_report,

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from oom_forensics import __version__
-from oom_forensics.collector_library import FILE_NAME
 from oom_forensics.converter_binary import ConverterMissingError, converter_path
+from oom_forensics.in_training.collector_library import FILE_NAME
 
 Severity = Literal["ok", "note", "problem"]
 _IMPORT_LIMIT_S = 300

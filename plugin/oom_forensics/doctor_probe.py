@@ -18,7 +18,7 @@ def probe() -> dict[str, Any]:
         import tensorflow as tf
     except ImportError as error:
         return {"tensorflowError": str(error)}
-    from oom_forensics.collector_library import CollectorLibrary, loaded_path
+    from oom_forensics.in_training.collector_library import CollectorLibrary, loaded_path
 
     facts: dict[str, Any] = {
         "tensorflow": tf.__version__,

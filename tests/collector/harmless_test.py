@@ -13,7 +13,7 @@ AlteredTensorflow = Callable[..., AbstractContextManager[str]]
 SCRIPTS = Path(__file__).parent / "scripts"
 STATUS = """
 import ctypes, json, tensorflow as tf
-from oom_forensics.collector_library import CollectorLibrary
+from oom_forensics.in_training.collector_library import CollectorLibrary
 print(float(tf.reduce_sum(tf.ones([3]))))
 print(json.dumps(CollectorLibrary.loaded().status()))
 """

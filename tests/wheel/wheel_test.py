@@ -113,7 +113,7 @@ def test_tensorflow_loads_the_collector_by_itself(clean_python: Path) -> None:
         clean_python,
         "-c",
         "import tensorflow\n"
-        "from oom_forensics.collector_library import loaded_path\n"
+        "from oom_forensics.in_training.collector_library import loaded_path\n"
         "print(loaded_path())",
     )
     assert said.strip().startswith(str(collector))

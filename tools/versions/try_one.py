@@ -17,7 +17,7 @@ os.environ["TF_CPU_BFC_MEM_LIMIT_IN_MB"] = "256"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import tensorflow as tf
-from oom_forensics.collector_library import CollectorLibrary
+from oom_forensics.in_training.collector_library import CollectorLibrary
 from tensorflow.core.protobuf import bfc_memory_map_pb2
 from tensorflow.tsl.profiler.protobuf import xplane_pb2
 

@@ -8,7 +8,7 @@ does. It does three things, all by wrapping functions of TensorFlow and Keras:
   belongs beside the user's other data.
 - It adds the summary of an out-of-memory to the `ResourceExhaustedError` that the
   user sees (a note, PEP 678).
-- It learns which training step runs (`oom_forensics.training_steps`).
+- It learns which training step runs (`oom_forensics.in_training.training_steps`).
 
 A function that is not as expected is left alone.
 """
@@ -21,10 +21,10 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from oom_forensics.collector_library import CollectorLibrary
-from oom_forensics.import_watch import when_imported
-from oom_forensics.recorder import local_path
-from oom_forensics.training_steps import watch_training_steps
+from oom_forensics.in_training.collector_library import CollectorLibrary
+from oom_forensics.in_training.import_watch import when_imported
+from oom_forensics.in_training.recorder import local_path
+from oom_forensics.in_training.training_steps import watch_training_steps
 
 _KERAS_CALLBACKS = (
     "keras.src.callbacks.tensorboard",

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from oom_forensics.import_watch import when_imported
+from oom_forensics.in_training.import_watch import when_imported
 
 _NO_STEP = -1
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from oom_forensics.collector_library import FILE_NAME, CollectorLibrary
+from oom_forensics.in_training.collector_library import FILE_NAME, CollectorLibrary
 
 _VARIABLES = {"enabled": "OOM_FORENSICS"}
 
@@ -159,7 +159,7 @@ def local_path(logdir: str) -> str:
 def _library() -> CollectorLibrary:
     library = CollectorLibrary.loaded()
     if library is None:
-        path = Path(__file__).resolve().parents[1] / "tensorflow-plugins" / FILE_NAME
+        path = Path(__file__).resolve().parents[2] / "tensorflow-plugins" / FILE_NAME
         if not path.exists():
             raise RecorderError(
                 f"the collector is not installed ({path} is not there);"
