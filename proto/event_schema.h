@@ -11,6 +11,7 @@
 //   /oom_forensics:session            facts about the recording, as plane stats
 //   /oom_forensics:<allocator>#<n>    one per allocator instance
 //   /oom_forensics:cupti:<n>          one per CUDA device
+//   /host:metadata                    the modules that XLA compiled
 //
 // An allocator plane has plane stats (kAllocator...), and two lines:
 //   "baseline"  what was there when the recording began: one kRegionAdd event
@@ -154,6 +155,15 @@ enum Field : uint32_t {
 inline constexpr std::string_view kPlanePrefix = "/oom_forensics:";
 inline constexpr std::string_view kSessionPlane = "/oom_forensics:session";
 inline constexpr std::string_view kCuptiPlanePrefix = "/oom_forensics:cupti:";
+// As TensorFlow's profiler writes it: of each module that XLA compiled one
+// XEventMetadata, its id the module's program id, its name
+// "module_name(program id)", with the one stat kHloProto, a serialised
+// xla.HloProto with its buffer_assignment. In a trace of TensorFlow's profiler
+// it is TensorFlow's own; where the collector writes a file itself, it writes
+// the modules of what was live or refused, and the plane has
+// kModulesLeftOut... as plane stats.
+inline constexpr std::string_view kModulesPlane = "/host:metadata";
+inline constexpr std::string_view kHloProto = "Hlo Proto";  // bytes
 inline constexpr std::string_view kBaselineLine = "baseline";
 inline constexpr std::string_view kEventsLine = "events";
 
@@ -185,6 +195,28 @@ inline constexpr std::string_view kAllocatedBytes =
 // 1: the op ran by itself (eagerly). 0: as a node of a graph, that is, under a
 // scope or in a thread of TensorFlow's pools. Absent: unknown.
 inline constexpr std::string_view kEager = "eager";  // uint64
+
+// More stats of a site: what XLA asked for. A site with kCompiledFunction or
+// kHloModule is an allocation of a compiled function; its kOp is then what
+// TensorFlow says of the thread, if it says anything. Each of these may be
+// absent: it was not known.
+// The function as a person knows it: "one_step_on_data", "train_step"; of a
+// cluster that TensorFlow made itself its name, "cluster_0".
+inline constexpr std::string_view kCompiledFunction =
+    "compiled_function";  // ref
+// xla::HloModule::name() and unique_id(): the key of the module in
+// kModulesPlane.
+inline constexpr std::string_view kHloModule = "hlo_module";         // ref
+inline constexpr std::string_view kHloProgramId = "hlo_program_id";  // uint64
+// Name of the TensorFlow op that ran the function, as it is in the graph:
+// "StatefulPartitionedCall", "cluster_0_1/xla_run".
+inline constexpr std::string_view kLaunchOp = "launch_op";  // ref
+// Index in the module's BufferAssignment of what is allocated. Absent: the
+// collector could not tell.
+inline constexpr std::string_view kBufferAllocation =
+    "buffer_allocation";  // int64
+// What it is for: "temp", "output", "constant", "parameter", "thread_local".
+inline constexpr std::string_view kBufferKind = "buffer_kind";  // ref
 
 // Stats of an event (XEvent.stats).
 inline constexpr std::string_view kAddress = "address";  // uint64
@@ -258,6 +290,17 @@ inline constexpr std::string_view kBufferEvents = "buffer_events";  // uint64
 inline constexpr std::string_view kAnonymized = "anonymized";  // uint64
 // Environment variables that decide how TensorFlow allocates, "NAME=value".
 inline constexpr std::string_view kEnvironment = "environment";  // str, lines
+
+// Stats of kModulesPlane, where the collector wrote it. Modules that something
+// live or refused belongs to, and that are not there: their number and the size
+// of their protos. 0 and 0 where all are.
+inline constexpr std::string_view kModulesLeftOut =
+    "modules_left_out";  // uint64
+inline constexpr std::string_view kModulesLeftOutBytes =
+    "modules_left_out_bytes";  // uint64
+// Why, one sentence: the limit, or that modules cannot be read here.
+inline constexpr std::string_view kModulesWhyLeftOut =
+    "modules_why_left_out";  // str
 
 // A CUDA device plane: facts (plane stats) and events.
 // Which way device memory is watched ("tee", "own", "samples", "off"), and why.
