@@ -74,7 +74,12 @@ class PlatformDistribution(Distribution):
 setup(
     cmdclass={"build_py": BuildPy, "bdist_wheel": PlatformWheel},
     distclass=PlatformDistribution,
-    packages=["oom_forensics", "oom_forensics.in_training", "tensorflow-plugins"],
+    packages=[
+        "oom_forensics",
+        "oom_forensics.in_training",
+        "oom_forensics.in_training.evidence",
+        "tensorflow-plugins",
+    ],
     package_dir={"": "plugin"},
     package_data={
         "oom_forensics": ["py.typed", "bin/*", "static/*", "static/**/*"],

@@ -101,6 +101,13 @@ OOM_FORENSICS_EXPORT char* OomForensics_LastSummary() {
              : CopyUnlessEmpty(collector->flight_recorder().LastSummary());
 }
 
+OOM_FORENSICS_EXPORT char* OomForensics_TakeWrittenRuns() {
+  Collector* collector = Collector::Get();
+  return Copy(collector == nullptr
+                  ? "[]"
+                  : collector->flight_recorder().written_runs().TakeJson());
+}
+
 OOM_FORENSICS_EXPORT uint64_t OomForensics_OutOfMemoryCount() {
   Collector* collector = Collector::Get();
   return collector == nullptr ? 0 : collector->flight_recorder().count();

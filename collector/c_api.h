@@ -50,6 +50,11 @@ char* OomForensics_LastReport();
 // if there was none.
 char* OomForensics_LastSummary();
 
+// The runs that were written since the last call, by the flight recorder, by
+// OomForensics_Snapshot() or by OomForensics_StopRecording(): a JSON array of
+// {"trace", "origin", "address_shift"}. Never null.
+char* OomForensics_TakeWrittenRuns();
+
 // How many out-of-memories there were so far.
 uint64_t OomForensics_OutOfMemoryCount();
 

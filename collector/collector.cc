@@ -201,7 +201,8 @@ std::string Collector::Configure(const std::string& name,
              name == "cupti_source") {
     return name + " is read when TensorFlow is imported; set it before";
   } else if (name != "logdir" && name != "max_reports" &&
-             name != "anonymize_addresses" && !recorder_.Reconfigure(changed)) {
+             name != "anonymize_addresses" && !IsEvidenceSetting(name) &&
+             !recorder_.Reconfigure(changed)) {
     return name + " can only be set before the first allocation";
   }
   settings_ = changed;
@@ -279,10 +280,13 @@ std::string Collector::StopAndWriteSession(const std::string& logdir,
   const auto folder =
       RunFolder::Make(logdir, recording->stop_ns, "recording", error);
   if (!folder.has_value()) return "";
-  if (!folder->Write(HostName() + ".xplane.pb", trace, error)) {
+  const std::string name = HostName() + ".xplane.pb";
+  if (!folder->Write(name, trace, error)) {
     folder->RemoveIfEmpty();
     return "";
   }
+  flight_recorder_.written_runs().Add({folder->path() + "/" + name, "profile",
+                                       AddressShift(session, *recording)});
   return folder->path();
 }
 
@@ -324,6 +328,15 @@ std::string Collector::StatusJson() {
   json.Field("cuptiTee", device_memory_.TeeState());
   json.Field("logdir", settings.logdir);
   json.Field("outOfMemories", flight_recorder_.count());
+  json.Name("evidence");
+  json.BeginObject();
+  json.Field("evidence", settings.evidence.enabled);
+  json.Field("source_lines", settings.evidence.source_lines);
+  json.Field("keepers", settings.evidence.keepers);
+  json.Field("user_paths", settings.evidence.user_paths);
+  json.Field("library_paths", settings.evidence.library_paths);
+  json.Field("source_paths", settings.evidence.source_paths);
+  json.EndObject();
   json.EndObject();
   return json.Take();
 }

@@ -66,6 +66,14 @@ std::string ParseWatch(const std::string& text, cupti::WatchSetting* value) {
   return "";
 }
 
+std::string ParseSourcePaths(const std::string& text, std::string* value) {
+  if (text != "full" && text != "project" && text != "none") {
+    return "full, project or none";
+  }
+  *value = text;
+  return "";
+}
+
 using Parser = std::string (*)(const std::string& text, Settings* settings);
 constexpr struct {
   std::string_view name;
@@ -111,6 +119,32 @@ constexpr struct {
      [](const std::string& text, Settings* settings) {
        return ParseCount(text, 1'000, 40'000'000, &settings->capture_events);
      }},
+    {"evidence", "OOM_FORENSICS_EVIDENCE",
+     [](const std::string& text, Settings* settings) {
+       return ParseSwitch(text, &settings->evidence.enabled);
+     }},
+    {"source_lines", "OOM_FORENSICS_SOURCE_LINES",
+     [](const std::string& text, Settings* settings) {
+       return ParseSwitch(text, &settings->evidence.source_lines);
+     }},
+    {"keepers", "OOM_FORENSICS_KEEPERS",
+     [](const std::string& text, Settings* settings) {
+       return ParseSwitch(text, &settings->evidence.keepers);
+     }},
+    {"user_paths", "OOM_FORENSICS_USER_PATHS",
+     [](const std::string& text, Settings* settings) {
+       settings->evidence.user_paths = text;
+       return std::string();
+     }},
+    {"library_paths", "OOM_FORENSICS_LIBRARY_PATHS",
+     [](const std::string& text, Settings* settings) {
+       settings->evidence.library_paths = text;
+       return std::string();
+     }},
+    {"source_paths", "OOM_FORENSICS_SOURCE_PATHS",
+     [](const std::string& text, Settings* settings) {
+       return ParseSourcePaths(text, &settings->evidence.source_paths);
+     }},
     {"cupti", "OOM_FORENSICS_CUPTI",
      [](const std::string& text, Settings* settings) {
        return ParseWatch(text, &settings->device_memory.watch);
@@ -132,6 +166,12 @@ std::string SetSetting(std::string_view name, const std::string& text,
     return std::string(name) + " must be " + expected + ", not '" + text + "'";
   }
   return "there is no setting '" + std::string(name) + "'";
+}
+
+bool IsEvidenceSetting(std::string_view name) {
+  return name == "evidence" || name == "source_lines" || name == "keepers" ||
+         name == "user_paths" || name == "library_paths" ||
+         name == "source_paths";
 }
 
 Settings SettingsFromEnvironment(std::vector<std::string>* warnings) {

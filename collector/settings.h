@@ -18,6 +18,24 @@ namespace oom_forensics::collector {
 // fills a device is then known exactly, and only the small change estimated.
 inline constexpr uint64_t kAlwaysKeptBytes = uint64_t{1} << 20;
 
+// What is added to a run from Python's side of the process. All of it can be
+// changed at any time.
+struct EvidenceSettings {
+  // False: Python adds nothing to a run.
+  bool enabled = true;
+  // The user's source lines.
+  bool source_lines = true;
+  // Who keeps the live tensors from being freed.
+  bool keepers = true;
+  // Path prefixes, separated by colons: code below them is the user's, or a
+  // library's, wherever it is installed. The longest prefix decides.
+  std::string user_paths;
+  std::string library_paths;
+  // How the path of a source file stands in a run: "full", "project" (from the
+  // project's root on, of other files the name alone) or "none".
+  std::string source_paths = "full";
+};
+
 struct Settings {
   // OOM_FORENSICS=0: nothing of TensorFlow is touched.
   bool enabled = true;
@@ -45,6 +63,7 @@ struct Settings {
   // Events that one profiler session keeps; what comes after is counted. 48
   // bytes each in memory, about 30 in the trace.
   uint64_t capture_events = 8'000'000;
+  EvidenceSettings evidence;
   // Device memory beside TensorFlow's allocators.
   cupti::WatcherSettings device_memory;
 };
@@ -53,6 +72,9 @@ struct Settings {
 // there is no such setting or the text is not a value of it, else nothing.
 std::string SetSetting(std::string_view name, const std::string& text,
                        Settings* settings);
+
+// Whether the setting `name` is one of EvidenceSettings.
+bool IsEvidenceSetting(std::string_view name);
 
 // Reads the environment. Appends one sentence to `warnings` for each value that
 // is not understood.

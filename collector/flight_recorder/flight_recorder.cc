@@ -104,7 +104,12 @@ std::string FlightRecorder::Write(const std::string& origin, uint64_t sequence,
                       WriteTrace(session, allocators, *recording, sites) +
                           sources_.device_planes(recording->baseline.time_ns),
                       error);
-    if (!written) folder->RemoveIfEmpty();
+    if (written) {
+      written_runs_.Add(
+          {trace_path, origin, AddressShift(session, *recording)});
+    } else {
+      folder->RemoveIfEmpty();
+    }
   }
   std::lock_guard<std::mutex> lock(strings_mutex_);
   last_report_ = report;
@@ -143,6 +148,7 @@ void FlightRecorder::AfterForkInChild() {
   // Their owners, if they had any, are in the parent.
   new (&mutex_) std::mutex;
   new (&strings_mutex_) std::mutex;
+  written_runs_.AfterForkInChild();
 }
 
 }  // namespace oom_forensics::collector

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/flight_recorder/written_runs.h"
 #include "collector/recording/recorder.h"
 #include "collector/settings.h"
 #include "collector/tensorflow/allocator_state.h"
@@ -61,6 +62,9 @@ class FlightRecorder {
   // Out-of-memories so far, reported or not.
   uint64_t count() const { return count_.load(std::memory_order_relaxed); }
 
+  // The runs that were written here or by a recording of Python.
+  WrittenRuns& written_runs() { return written_runs_; }
+
   // fork(): see Recorder.
   void AfterForkInChild();
 
@@ -73,6 +77,7 @@ class FlightRecorder {
   std::string Logdir(const Settings& settings);
 
   const Sources sources_;
+  WrittenRuns written_runs_;
   std::atomic<uint64_t> count_{0};
   // Held while a report is written. Who finds it taken does not wait: the
   // failures of other threads meanwhile are in that report's trace or counted.

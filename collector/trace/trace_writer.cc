@@ -361,9 +361,12 @@ std::string WriteEnvironmentPlane(const Recording& recording) {
   return builder.Finish();
 }
 
-// What to take off every address so that the lowest one becomes kLowest: the
-// map keeps its form and loses its place in the process.
-uint64_t AddressShift(const Recording& recording) {
+}  // namespace
+
+uint64_t AddressShift(const SessionFacts& session, const Recording& recording) {
+  if (!session.anonymize_addresses) return 0;
+  // The lowest address becomes kLowest: the map keeps its form and loses its
+  // place in the process.
   constexpr uint64_t kLowest = uint64_t{1} << 32;
   constexpr uint64_t kPage = 4096;
   uint64_t lowest = UINT64_MAX;
@@ -382,8 +385,6 @@ uint64_t AddressShift(const Recording& recording) {
   return lowest == UINT64_MAX ? 0 : lowest / kPage * kPage - kLowest;
 }
 
-}  // namespace
-
 std::string WriteTrace(const SessionFacts& session,
                        const std::vector<AllocatorFacts>& allocators,
                        const Recording& recording,
@@ -394,8 +395,7 @@ std::string WriteTrace(const SessionFacts& session,
     writer.add_message(xspace::kPlanes, WriteEnvironmentPlane(recording));
   }
   writer.add_message(xspace::kPlanes, WriteSessionPlane(session, recording));
-  const uint64_t address_shift =
-      session.anonymize_addresses ? AddressShift(recording) : 0;
+  const uint64_t address_shift = AddressShift(session, recording);
   for (const AllocatorFacts& facts : allocators) {
     writer.add_message(
         xspace::kPlanes,

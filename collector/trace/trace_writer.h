@@ -41,6 +41,10 @@ struct AllocatorFacts {
   std::string baseline_dump;
 };
 
+// What is taken off every address of the recording's trace: 0, unless the
+// session says that addresses are anonymous.
+uint64_t AddressShift(const SessionFacts& session, const Recording& recording);
+
 // `sites` is SiteTable::Snapshot(), taken after the recording's end.
 std::string WriteTrace(const SessionFacts& session,
                        const std::vector<AllocatorFacts>& allocators,

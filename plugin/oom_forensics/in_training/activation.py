@@ -1,13 +1,15 @@
 """What the collector does in Python, in a process that has imported TensorFlow.
 
 The collector imports this module by itself when TensorFlow has loaded it; a user never
-does. It does three things, all by wrapping functions of TensorFlow and Keras:
+does. It does four things, all by wrapping functions of TensorFlow and Keras:
 
 - It learns the logdir of profiler sessions and TensorBoard callbacks. A profiler
   plugin is never told where a session writes to, and the report of an out-of-memory
   belongs beside the user's other data.
 - It adds the summary of an out-of-memory to the `ResourceExhaustedError` that the
   user sees (a note, PEP 678).
+- It adds to each run that was written what only Python knows
+  (`oom_forensics.in_training.evidence`).
 - It learns which training step runs (`oom_forensics.in_training.training_steps`).
 
 A function that is not as expected is left alone.
@@ -22,6 +24,11 @@ from types import ModuleType
 from typing import Any
 
 from oom_forensics.in_training.collector_library import CollectorLibrary
+from oom_forensics.in_training.evidence.moments import (
+    add_to_written_runs,
+    watch_exit,
+    watch_sessions,
+)
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.recorder import local_path
 from oom_forensics.in_training.training_steps import watch_training_steps
@@ -47,11 +54,15 @@ def activate(library: CollectorLibrary) -> None:
     for name in _KERAS_CALLBACKS:
         when_imported(name, lambda module: _watch_callback(module, learn))
     watch_training_steps(library.begin_step)
-    if sys.version_info >= (3, 11):
-        when_imported(
-            "tensorflow.python.framework.errors_impl",
-            lambda module: _annotate_errors(module, library),
-        )
+    when_imported(
+        "tensorflow.python.profiler.internal._pywrap_profiler",
+        lambda module: watch_sessions(module, library),
+    )
+    when_imported(
+        "tensorflow.python.framework.errors_impl",
+        lambda module: _watch_errors(module, library),
+    )
+    watch_exit(library)
 
 
 def _watch_sessions(module: ModuleType, learn: Callable[[object], None]) -> None:
@@ -84,7 +95,7 @@ def _watch_callback(module: ModuleType, learn: Callable[[object], None]) -> None
     callback.set_model = set_model_and_learn
 
 
-def _annotate_errors(module: ModuleType, library: CollectorLibrary) -> None:
+def _watch_errors(module: ModuleType, library: CollectorLibrary) -> None:
     error = getattr(module, "ResourceExhaustedError", None)
     if error is None:
         return
@@ -96,8 +107,9 @@ def _annotate_errors(module: ModuleType, library: CollectorLibrary) -> None:
         original(self, node_def, op, message, *args)
         # The same class tells of quotas and full disks.
         if "OOM" in str(message):
+            add_to_written_runs(library, sys._getframe(1), str(message))
             summary = library.last_summary()
-            if summary:
+            if summary and sys.version_info >= (3, 11):
                 self.add_note("OOM Forensics: " + summary)
 
     error.__init__ = annotated

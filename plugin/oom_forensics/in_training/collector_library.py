@@ -85,6 +85,11 @@ class CollectorLibrary:
         )
         return folder, self._take(error.value) or ""
 
+    def take_written_runs(self) -> list[dict[str, str]]:
+        """Returns the runs written since the last call: "trace", "origin", "address_shift"."""
+        text = self._text_of("OomForensics_TakeWrittenRuns")
+        return cast("list[dict[str, str]]", json.loads(text or "[]"))
+
     def memory_stats(self) -> list[dict[str, Any]]:
         """Returns the state of every allocator."""
         text = self._text_of("OomForensics_MemoryStats")

@@ -25,9 +25,9 @@ def when_imported(name: str, action: _Action) -> None:
         return
     for finder in sys.meta_path:
         if isinstance(finder, _Watch):
-            finder.actions[name] = action
+            finder.actions.setdefault(name, []).append(action)
             return
-    sys.meta_path.insert(0, _Watch({name: action}))
+    sys.meta_path.insert(0, _Watch({name: [action]}))
 
 
 def _call(action: _Action, module: ModuleType) -> None:
@@ -37,9 +37,9 @@ def _call(action: _Action, module: ModuleType) -> None:
 
 
 class _Watch(importlib.abc.MetaPathFinder):
-    """Finds the watched modules as Python does, with a loader that calls the action."""
+    """Finds the watched modules as Python does, with a loader that calls the actions."""
 
-    def __init__(self, actions: dict[str, _Action]) -> None:
+    def __init__(self, actions: dict[str, list[_Action]]) -> None:
         self.actions = actions
 
     def find_spec(
@@ -49,8 +49,8 @@ class _Watch(importlib.abc.MetaPathFinder):
         target: ModuleType | None = None,
     ) -> importlib.machinery.ModuleSpec | None:
         """Returns the spec of a watched module; of others None, for the next finder."""
-        action = self.actions.pop(fullname, None)
-        if action is None:
+        actions = self.actions.pop(fullname, None)
+        if actions is None:
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is None or spec.loader is None:
@@ -59,7 +59,8 @@ class _Watch(importlib.abc.MetaPathFinder):
 
         def execute_and_call(module: ModuleType) -> None:
             execute(module)
-            _call(action, module)
+            for action in actions:
+                _call(action, module)
 
         spec.loader.exec_module = execute_and_call  # type: ignore[method-assign]
         return spec

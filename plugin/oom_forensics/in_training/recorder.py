@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from oom_forensics.in_training.collector_library import FILE_NAME, CollectorLibrary
+from oom_forensics.in_training.evidence.moments import add_to_written_runs
 
 _VARIABLES = {"enabled": "OOM_FORENSICS"}
 
@@ -41,12 +43,18 @@ def configure(
     max_reports: int | None = None,
     snapshot_signal: str | None = None,
     capture_events: int | None = None,
+    evidence: bool | None = None,
+    source_lines: bool | None = None,
+    keepers: bool | None = None,
+    user_paths: Sequence[str | os.PathLike[str]] | None = None,
+    library_paths: Sequence[str | os.PathLike[str]] | None = None,
+    source_paths: Literal["full", "project", "none"] | None = None,
 ) -> None:
     """Changes settings; those that are None stay as they are.
 
     Before `import tensorflow` all can be set. After it: `enabled`, `logdir`,
-    `max_reports` and `anonymize_addresses` at any time, what decides which events are
-    kept before the first allocation only. The environment variables
+    `max_reports`, `anonymize_addresses` and those from `evidence` on at any time, what
+    decides which events are kept before the first allocation only. The environment variables
     OOM_FORENSICS_<NAME> (OOM_FORENSICS for `enabled`) say the same.
 
     Args:
@@ -62,6 +70,14 @@ def configure(
         counted; 5.
       snapshot_signal: "SIGUSR1" or "SIGUSR2" writes a snapshot; none.
       capture_events: Events that one profiler session keeps; 8 000 000.
+      evidence: Whether Python adds to a run what only it knows (docs/source-lines.md):
+        source lines, who keeps the memory; True.
+      source_lines: Whether the user's source lines are recorded; True.
+      keepers: Whether a report says which Python objects keep live tensors; True.
+      user_paths: Folders whose code counts as the user's though it is installed.
+      library_paths: Folders whose code counts as a library's though it is not.
+      source_paths: How the path of a source file stands in a run: "full", "project"
+        (relative to the project's folder, of other files the name alone) or "none".
 
     Raises:
       ValueError: A value is not possible; the message says what is.
@@ -97,9 +113,11 @@ def snapshot(logdir: str | os.PathLike[str] | None = None) -> Path:
     Raises:
       RecorderError: It cannot be written, or TensorFlow is not imported.
     """
-    folder, error = _library().snapshot("" if logdir is None else os.path.abspath(logdir))
+    library = _library()
+    folder, error = library.snapshot("" if logdir is None else os.path.abspath(logdir))
     if folder is None:
         raise RecorderError(error)
+    add_to_written_runs(library, sys._getframe(1))
     return Path(folder)
 
 
@@ -119,6 +137,7 @@ def record(logdir: str | os.PathLike[str]) -> Iterator[None]:
         yield
     finally:
         folder, error = library.stop_recording(os.path.abspath(logdir))
+        add_to_written_runs(library)
     if folder is None:
         raise RecorderError(error)
 
@@ -148,6 +167,8 @@ def _text(name: str, value: object) -> str:
         return "1" if value else "0"
     if name == "logdir":
         return local_path(os.fspath(value))  # type: ignore[call-overload]
+    if name in ("user_paths", "library_paths"):
+        return os.pathsep.join(os.path.abspath(path) for path in value)  # type: ignore[attr-defined]
     return str(value)
 
 

@@ -1,0 +1,87 @@
+"""How Python learns that a run was written.
+
+- An out-of-memory: the collector has written its run before TensorFlow makes the
+  `ResourceExhaustedError`. As the error is made, the frames of the thread that fails are
+  still there, with the tensors that they hold.
+- `oom_forensics.snapshot()` and `record()`: they say so themselves.
+- A session of TensorFlow's profiler: when it has exported its trace.
+- What nobody fetched until then (an error that never reached Python, a snapshot by a
+  signal): at the interpreter's exit.
+
+While a session of TensorFlow's profiler that was asked for over the network (CAPTURE
+PROFILE) ends, no Python runs; such a trace stays as TensorFlow wrote it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any
+
+from oom_forensics.in_training.collector_library import CollectorLibrary
+from oom_forensics.in_training.evidence.providers import add_evidence
+from oom_forensics.in_training.evidence.settings import EvidenceSettings
+from oom_forensics.in_training.evidence.written_run import WrittenRun
+
+
+def add_to_written_runs(
+    library: CollectorLibrary, frame: FrameType | None = None, message: str = ""
+) -> None:
+    """Adds evidence to the runs that the collector wrote since the last call.
+
+    Never raises. `frame` is the innermost one of the thread that met the error or asked
+    for the run.
+    """
+    with contextlib.suppress(Exception):
+        for written in library.take_written_runs():
+            if not EvidenceSettings.now(library).evidence:
+                continue
+            add_evidence(
+                WrittenRun(
+                    trace=Path(written["trace"]),
+                    origin=written["origin"],  # type: ignore[arg-type]
+                    address_shift=int(written["address_shift"]),
+                    frame=frame,
+                    message=message,
+                )
+            )
+
+
+def watch_exit(library: CollectorLibrary) -> None:
+    """Adds evidence to the runs nobody fetched when the interpreter ends."""
+    atexit.register(add_to_written_runs, library)
+
+
+def watch_sessions(module: ModuleType, library: CollectorLibrary) -> None:
+    """Adds evidence to what a `ProfilerSession` of `module` exports."""
+    session = module.ProfilerSession
+    start, export = session.start, session.export_to_tb
+    # TensorFlow has one session at a time.
+    current_logdir = ""
+
+    @functools.wraps(start)
+    def start_and_remember(self: Any, logdir: str, *args: Any, **kwargs: Any) -> Any:
+        nonlocal current_logdir
+        current_logdir = logdir if isinstance(logdir, str) and "://" not in logdir else ""
+        return start(self, logdir, *args, **kwargs)
+
+    @functools.wraps(export)
+    def export_and_add(self: Any) -> Any:
+        before = _traces_in(current_logdir)
+        result = export(self)
+        with contextlib.suppress(Exception):
+            if current_logdir and EvidenceSettings.now(library).evidence:
+                for trace in _traces_in(current_logdir) - before:
+                    add_evidence(WrittenRun(trace=trace, origin="profile"))
+        return result
+
+    session.start = start_and_remember
+    session.export_to_tb = export_and_add
+
+
+def _traces_in(logdir: str) -> set[Path]:
+    """Returns the traces of a local logdir; none where there is no such folder."""
+    return set(Path(logdir).glob("plugins/profile/*/*.xplane.pb")) if logdir else set()

@@ -1,0 +1,111 @@
+"""Traces as files: what one names, without reading its events; appending planes.
+
+Messages are TensorFlow's own (`xplane_pb2` comes with it). A trace of millions of events
+is never parsed whole: protobuf's wire format tells where a plane and its lines end, and
+they are passed over.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+# Of XSpace and XPlane, see proto/event_schema.h.
+_PLANES = 1
+_NAME = 2
+_LINES = 3
+_LENGTH_DELIMITED = 2
+_OURS = "/oom_forensics:"
+
+
+def append_planes(trace: Path, xspace: bytes) -> None:
+    """Adds the planes of a serialised XSpace to a trace.
+
+    Messages of protobuf that follow each other in a file are one message. The file is
+    replaced in one step: who opens it finds it with all of the planes or without them.
+
+    Raises:
+      OSError: It cannot be written; the trace is as it was.
+    """
+    longer = trace.with_name(f".{trace.name}.{os.getpid()}")
+    try:
+        shutil.copyfile(trace, longer)
+        with longer.open("ab") as file:
+            file.write(xspace)
+        shutil.copymode(trace, longer)
+        longer.replace(trace)
+    finally:
+        longer.unlink(missing_ok=True)
+
+
+def plane_headers(trace: Path, prefix: str = _OURS) -> Iterator[Any]:
+    """Yields each plane (an XPlane) whose name begins with `prefix`, without its lines."""
+    from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+    with trace.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        for number, _, body, end in _fields(content, 0, len(content)):
+            if number != _PLANES:
+                continue
+            if not _name_of(content, body, end).startswith(prefix):
+                continue
+            header = bytearray()
+            for plane_field, first, _, last in _fields(content, body, end):
+                if plane_field != _LINES:
+                    header += content[first:last]
+            yield xplane_pb2.XPlane.FromString(bytes(header))
+
+
+def recorded_op_names(trace: Path) -> frozenset[str]:
+    """Returns the names of the ops of a trace's allocations and failed requests."""
+    return frozenset(
+        site.display_name
+        for plane in plane_headers(trace)
+        for site in plane.event_metadata.values()
+        if site.name in ("alloc", "failed") and site.display_name
+    )
+
+
+def _name_of(content: mmap.mmap, start: int, end: int) -> str:
+    for number, _, body, last in _fields(content, start, end):
+        if number == _NAME:
+            return content[body:last].decode(errors="replace")
+    return ""
+
+
+def _fields(content: mmap.mmap, start: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """Yields (number, first byte, first byte of the value, byte after it) of each field."""
+    at = start
+    while at < end:
+        first = at
+        tag, at = _varint(content, at)
+        wire_type = tag & 7
+        body = at
+        if wire_type == 0:
+            _, at = _varint(content, at)
+        elif wire_type == 1:
+            at += 8
+        elif wire_type == _LENGTH_DELIMITED:
+            length, body = _varint(content, at)
+            at = body + length
+        elif wire_type == 5:
+            at += 4
+        else:
+            raise ValueError(f"wire type {wire_type} at byte {first}")
+        if at > end:
+            raise ValueError(f"the field at byte {first} is cut off")
+        yield tag >> 3, first, body, at
+
+
+def _varint(content: mmap.mmap, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = content[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7

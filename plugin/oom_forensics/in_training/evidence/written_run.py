@@ -1,0 +1,56 @@
+"""A run that has just been written, as a provider of evidence sees it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import FrameType
+from typing import Literal
+
+from oom_forensics.in_training.evidence import trace_file
+
+Origin = Literal["oom", "snapshot", "profile"]
+
+
+class Deadline:
+    """A moment by which work has to be given up."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._end_s = time.monotonic() + limit_s
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that are left; 0 when it has passed."""
+        return max(0.0, self._end_s - time.monotonic())
+
+    @property
+    def passed(self) -> bool:
+        """Whether no time is left."""
+        return time.monotonic() >= self._end_s
+
+
+@dataclass
+class WrittenRun:
+    """A run on disk, and what this process can still tell of the moment it shows.
+
+    It lives as long as the providers are asked; keep no reference to it or its frames.
+    """
+
+    trace: Path
+    """The .xplane.pb file."""
+    origin: Origin
+    address_shift: int = 0
+    """What was taken off every address of the trace."""
+    frame: FrameType | None = None
+    """The innermost frame of the thread that met the error or asked for the run."""
+    message: str = ""
+    """Of an out-of-memory that reached Python: TensorFlow's text."""
+    deadline: Deadline = field(default_factory=lambda: Deadline(1.0))
+    """By when a provider has to return; set anew for each."""
+
+    @cached_property
+    def op_names(self) -> frozenset[str]:
+        """The names of the ops whose allocations or failed requests were recorded."""
+        return trace_file.recorded_op_names(self.trace)

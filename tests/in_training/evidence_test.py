@@ -1,0 +1,75 @@
+"""Python adds planes to every run that this process wrote, and never stands in the way."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+RunPython = Callable[..., subprocess.CompletedProcess[str]]
+Command = Callable[..., subprocess.CompletedProcess[str]]
+SCRIPT = Path(__file__).parent / "scripts/every_moment.py"
+
+
+@pytest.fixture(scope="module")
+def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("every_moment")
+
+
+@pytest.fixture(scope="module")
+def done(run_python: RunPython, logdir: Path) -> subprocess.CompletedProcess[str]:
+    done = run_python(SCRIPT, logdir)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def answer(done: subprocess.CompletedProcess[str]) -> Any:
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_provider_is_told_of_each_run_once(answer: Any, logdir: Path) -> None:
+    told = {Path(each["trace"]).relative_to(logdir).parts[0]: each for each in answer["told"]}
+    assert len(answer["told"]) == 4
+    assert {name: each["origin"] for name, each in told.items()} == {
+        "record": "profile",
+        "snapshot": "snapshot",
+        "profile": "profile",
+        "oom": "oom",
+    }
+    assert "OOM" in told["oom"]["message"]
+    assert told["snapshot"]["caller"] == str(SCRIPT)
+
+
+def test_it_learns_which_ops_were_recorded_and_no_others(answer: Any) -> None:
+    ops = {each["origin"]: each["ops"] for each in answer["told"]}
+    assert {"Fill", "AddV2"} <= set(ops["oom"])
+    assert "MatMul" not in ops["oom"]
+
+
+def test_its_planes_stand_in_the_trace(answer: Any) -> None:
+    for each in answer["told"]:
+        assert answer["added"][each["trace"]] == [f"/oom_forensics:added {each['origin']}"]
+
+
+def test_the_trace_still_opens(answer: Any, command: Command) -> None:
+    for each in answer["told"]:
+        info = command("info", Path(each["trace"]))
+        assert info.returncode == 0, info.stderr
+
+
+def test_a_provider_that_fails_is_noted_and_the_job_goes_on(
+    answer: Any, done: subprocess.CompletedProcess[str]
+) -> None:
+    assert "went on" in done.stderr
+    assert len(answer["failures"]) == 4
+    assert all("ValueError" in failure for failure in answer["failures"])
+
+
+def test_switched_off_nobody_is_asked(answer: Any, logdir: Path) -> None:
+    assert next(logdir.glob("off/plugins/profile/*/*.xplane.pb"))
+    assert not [each for each in answer["told"] if "/off/" in each["trace"]]
