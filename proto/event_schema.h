@@ -12,6 +12,8 @@
 //   /oom_forensics:<allocator>#<n>    one per allocator instance
 //   /oom_forensics:cupti:<n>          one per CUDA device
 //   /host:metadata                    the modules that XLA compiled
+//   /oom_forensics:source             the user's source lines; a file may hold
+//                                     several (see "Source lines")
 //
 // An allocator plane has plane stats (kAllocator...), and two lines:
 //   "baseline"  what was there when the recording began: one kRegionAdd event
@@ -32,6 +34,14 @@
 // op, its `stats` carry kOp, kShape, kDtype, kRegionType, kEager,
 // kRequestedBytes and kAllocatedBytes. Several XEventMetadata of one plane
 // therefore share a name and differ in their id: resolve them by id.
+//
+// Source lines. A stack is said once, as an XEventMetadata of the plane
+// kSourcePlane, and a site refers to it by its id (stat kStack). The collector
+// writes the stacks of eager allocations; planes of the same name that Python
+// appends to a finished file add what only Python knows: the lines of a graph's
+// ops (kOpRecord), who keeps live allocations (kKeeperRecord), the text of
+// lines (kLineRecord), and stacks of their own, whose ids begin at
+// kFirstPythonStack. Ids are unique over all source planes of a file.
 //
 // Sticky stats. kStepId and kThread are written on an event of the "events" or
 // "baseline" line only where they differ from the previous event of that line.
@@ -164,6 +174,7 @@ inline constexpr std::string_view kCuptiPlanePrefix = "/oom_forensics:cupti:";
 // kModulesLeftOut... as plane stats.
 inline constexpr std::string_view kModulesPlane = "/host:metadata";
 inline constexpr std::string_view kHloProto = "Hlo Proto";  // bytes
+inline constexpr std::string_view kSourcePlane = "/oom_forensics:source";
 inline constexpr std::string_view kBaselineLine = "baseline";
 inline constexpr std::string_view kEventsLine = "events";
 
@@ -335,6 +346,47 @@ inline constexpr std::string_view kCuptiVersion = "cupti_version";  // uint64
 inline constexpr std::string_view kDroppedByCupti = "dropped_by_cupti";
 // Records that are not understood, and were left out.
 inline constexpr std::string_view kUnreadableRecords = "unreadable_records";
+
+// The plane kSourcePlane: kinds of record (XEventMetadata.name). It has no
+// lines.
+// A stack: the XEventMetadata's id is the stack's id. Its stats are kFrame and
+// kLibraryFrame, one for each frame, innermost first, in one order.
+inline constexpr std::string_view kStackRecord = "stack";
+// A recorded op: display_name is its name as kOp of a site says it. Stats:
+// kStack (where it was called), kMadeAtStack, kObject; each where it is known.
+inline constexpr std::string_view kOpRecord = "op";
+// What keeps live allocations from being freed. Stats: kAddress (one for each
+// allocation, shifted as those of the events are where kAnonymized is set),
+// kBytes (all of them together), kChain (one for each link, from the root to
+// the tensor), kStack (where the root's frame is, or the object was made).
+inline constexpr std::string_view kKeeperRecord = "keeper";
+// The text of a source line: display_name is "<file>\x1f<line>", the stat kText
+// its text without the white space around it.
+inline constexpr std::string_view kLineRecord = "line";
+
+// Stats of these records.
+// "<file>\x1f<line>\x1f<function>", a frame of the user's code.
+inline constexpr std::string_view kFrame = "frame";  // ref or str
+// Likewise, of Python's library or an installed package.
+inline constexpr std::string_view kLibraryFrame = "library_frame";
+inline constexpr char kFrameSeparator = '\x1f';
+// Of a site or an event, an op, a keeper: the id of a stack.
+inline constexpr std::string_view kStack = "stack";  // uint64
+// Of an op: where the Keras layer, optimizer, loss or metric was made.
+inline constexpr std::string_view kMadeAtStack = "made_at_stack";  // uint64
+// What was made there: "Conv2D conv2d_1".
+inline constexpr std::string_view kObject = "object";  // str
+inline constexpr std::string_view kChain = "chain";    // str, repeated
+inline constexpr std::string_view kBytes = "bytes";    // uint64
+inline constexpr std::string_view kText = "text";      // str
+inline constexpr uint64_t kFirstPythonStack = uint64_t{1} << 32;
+
+// Stats of the plane kSourcePlane, as the collector writes it.
+// "on", or "off: " and why eager allocations have no stack.
+inline constexpr std::string_view kSourceLines = "source_lines";  // str
+// Allocations whose stack was not kept because the table of stacks was full or
+// busy.
+inline constexpr std::string_view kDroppedStacks = "dropped_stacks";  // uint64
 
 }  // namespace oom_forensics::schema
 
