@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/json_text.h"
+
 namespace oom_forensics::collector {
 
 void JsonWriter::Open(char bracket) {
@@ -23,7 +25,7 @@ void JsonWriter::Comma() {
 
 void JsonWriter::Name(std::string_view name) {
   Comma();
-  Quote(name);
+  text_ += QuoteJson(name);
   text_ += ':';
   needs_comma_ = false;
 }
@@ -61,29 +63,12 @@ void JsonWriter::Value(bool value) {
 
 void JsonWriter::Value(std::string_view value) {
   Comma();
-  Quote(value);
+  text_ += QuoteJson(value);
 }
 
 void JsonWriter::Raw(std::string_view json) {
   Comma();
   text_ += json;
-}
-
-void JsonWriter::Quote(std::string_view text) {
-  text_ += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      text_ += '\\';
-      text_ += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof(escape), "\\u%04x", c);
-      text_ += escape;
-    } else {
-      text_ += c;
-    }
-  }
-  text_ += '"';
 }
 
 }  // namespace oom_forensics::collector

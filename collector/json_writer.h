@@ -44,7 +44,6 @@ class JsonWriter {
   void Open(char bracket);
   void Close(char bracket);
   void Comma();
-  void Quote(std::string_view text);
 
   std::string text_;
   bool needs_comma_ = false;

@@ -1,17 +1,15 @@
 #include "collector/flight_recorder/memory_story.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "core/bfc.h"
+
 namespace oom_forensics::collector {
 namespace {
-
-// What a BFC allocator rounds requests up to.
-constexpr uint64_t kRounding = 256;
 
 SiteKey KeyOf(const std::vector<const Site*>& sites, SiteId id) {
   return id == 0 || id > sites.size() ? SiteKey() : sites[id - 1]->key;
@@ -93,8 +91,7 @@ OutOfMemory TellOutOfMemory(const Recording& recording,
   const uint64_t limit = oom.failure.statistics->limit_bytes;
   oom.growable_bytes =
       limit > map.reserved_bytes ? limit - map.reserved_bytes : 0;
-  const uint64_t rounded =
-      (oom.site.requested_bytes + kRounding - 1) / kRounding * kRounding;
+  const uint64_t rounded = RoundedBytes(oom.site.requested_bytes);
   oom.reason = map.free_bytes + oom.growable_bytes >= rounded
                    ? Reason::kFragmentation
                    : Reason::kCapacity;
@@ -171,20 +168,6 @@ std::string ReasonSentence(const MemoryStory& story) {
     return "The device's driver gave no more; it does not say what was free.";
   }
   return "The allocator did not say what was free.";
-}
-
-std::string HumanBytes(uint64_t bytes) {
-  constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
-  if (bytes < 1024) return std::to_string(bytes) + " B";
-  double value = static_cast<double>(bytes) / 1024;
-  size_t unit = 0;
-  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
-    value /= 1024;
-    ++unit;
-  }
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1f %s", value, kUnits[unit]);
-  return text;
 }
 
 }  // namespace oom_forensics::collector

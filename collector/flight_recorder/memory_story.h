@@ -79,9 +79,6 @@ std::string ReasonName(Reason reason);
 // One plain sentence.
 std::string ReasonSentence(const MemoryStory& story);
 
-// "12.3 MiB"
-std::string HumanBytes(uint64_t bytes);
-
 }  // namespace oom_forensics::collector
 
 #endif  // OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_MEMORY_STORY_H_

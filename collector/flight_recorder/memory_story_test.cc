@@ -139,11 +139,5 @@ TEST_F(MemoryStoryTest, NamesTheTrainingStep) {
             "12 and did not get it.");
 }
 
-TEST(HumanBytesTest, ChoosesTheUnit) {
-  EXPECT_EQ(HumanBytes(1023), "1023 B");
-  EXPECT_EQ(HumanBytes(1536), "1.5 KiB");
-  EXPECT_EQ(HumanBytes(uint64_t{3} << 40), "3.0 TiB");
-}
-
 }  // namespace
 }  // namespace oom_forensics::collector

@@ -6,9 +6,9 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "collector/flight_recorder/data_types.h"
 #include "collector/json_writer.h"
 #include "collector/version.h"
+#include "core/data_types.h"
 
 namespace oom_forensics::collector {
 namespace {
@@ -25,7 +25,7 @@ std::string Hexadecimal(uint64_t address) {
 void WriteSite(const SiteKey& site, JsonWriter* json) {
   json->Field("op_name", site.op);
   json->Field("shape", site.shape);
-  json->Field("dtype", DataTypeName(site.dtype));
+  json->Field("dtype", DtypeName(site.dtype));
   if (site.mode != ExecutionMode::kUnknown) {
     json->Field("mode", site.mode == ExecutionMode::kEager ? "eager" : "graph");
   }

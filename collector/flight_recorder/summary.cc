@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "collector/flight_recorder/data_types.h"
+#include "core/data_types.h"
+#include "core/size_text.h"
 
 namespace oom_forensics::collector {
 namespace {
@@ -15,7 +16,7 @@ std::string OpName(const SiteKey& site) {
 
 // " (float32 [8,16])", as much of it as is known.
 std::string TypeAndShape(const SiteKey& site) {
-  std::string text = DataTypeName(site.dtype);
+  std::string text = DtypeName(site.dtype);
   if (!site.shape.empty()) {
     if (!text.empty()) text += ' ';
     text += site.shape;
@@ -37,20 +38,20 @@ std::vector<std::string> SummaryLines(const MemoryStory& story) {
       state == nullptr ? std::string("an allocator") : FullName(state->info);
   std::vector<std::string> lines;
   lines.push_back(OpName(oom.site) + " asked " + where + " for " +
-                  HumanBytes(oom.site.requested_bytes) +
+                  FormatBytes(oom.site.requested_bytes) +
                   TypeAndShape(oom.site) + AtStep(oom.training_step) +
                   " and did not get it.");
   if (oom.failure.statistics.has_value()) {
     const AllocatorStatistics& statistics = *oom.failure.statistics;
-    std::string line = HumanBytes(statistics.bytes_in_use);
+    std::string line = FormatBytes(statistics.bytes_in_use);
     if (statistics.limit_bytes != 0) {
-      line += " of " + HumanBytes(statistics.limit_bytes);
+      line += " of " + FormatBytes(statistics.limit_bytes);
     }
     line += " in use";
     if (state != nullptr && state->map.has_value()) {
-      line += ", " + HumanBytes(state->map->free_bytes + oom.growable_bytes) +
+      line += ", " + FormatBytes(state->map->free_bytes + oom.growable_bytes) +
               " free, largest hole " +
-              HumanBytes(
+              FormatBytes(
                   std::max(state->map->largest_free_bytes, oom.growable_bytes));
     }
     lines.push_back(line + ". " + ReasonSentence(story));
@@ -60,7 +61,7 @@ std::vector<std::string> SummaryLines(const MemoryStory& story) {
   for (const Holder& holder : story.holders) {
     if (holder.allocator != oom.event.allocator) continue;
     if (++count > kHolders) break;
-    holders += (count == 1 ? "" : "; ") + HumanBytes(holder.allocated_bytes) +
+    holders += (count == 1 ? "" : "; ") + FormatBytes(holder.allocated_bytes) +
                " in " + std::to_string(holder.count) + " of " +
                OpName(holder.site) + TypeAndShape(holder.site);
   }

@@ -35,12 +35,6 @@ MemoryDumpChunk ReadChunk(protozero::pbf_reader fields) {
   return result;
 }
 
-size_t BinOf(uint64_t size_bytes) {
-  size_t bin = 0;
-  while (bin + 1 < kBinCount && size_bytes >= uint64_t{512} << bin) ++bin;
-  return bin;
-}
-
 // Appends the varint that `reader` is at to `writer`, as it is.
 void CopyVarint(protozero::pbf_reader* reader, protozero::pbf_writer* writer) {
   const auto tag = reader->tag();

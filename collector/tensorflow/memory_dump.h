@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/bfc.h"
+
 namespace oom_forensics::collector {
 
 struct MemoryDumpChunk {
@@ -18,9 +20,7 @@ struct MemoryDumpChunk {
   bool in_use = false;
 };
 
-// Bins of a BFC allocator: bin i holds sizes from 256 << i on, the last all
-// that is larger.
-inline constexpr size_t kBinCount = 21;
+// The chunks of a bin of core/bfc.h.
 struct MemoryDumpBin {
   uint64_t free_count = 0;
   uint64_t free_bytes = 0;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "converter/replay/rounding.h"
 #include "converter/testing/xspace_builder.h"
+#include "core/bfc.h"
 #include "proto/event_schema.h"
 #include "protozero/pbf_writer.hpp"
 

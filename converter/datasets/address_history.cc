@@ -13,6 +13,7 @@
 #include "converter/datasets/region_stack.h"
 #include "converter/datasets/time_columns.h"
 #include "converter/trace/op_name.h"
+#include "core/data_types.h"
 
 namespace oom_forensics {
 namespace {

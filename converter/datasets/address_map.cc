@@ -35,7 +35,7 @@ void FillBins(const AllocatorReplay& replay, const ChunkMap& map,
   }
   for (uint32_t i = 0; i < kBinCount; ++i) {
     bins[i].set_index(i);
-    bins[i].set_min_bytes(kMinAllocationBytes << i);
+    bins[i].set_min_bytes(MinBytesOfBin(i));
     *message->add_bins() = bins[i];
   }
 }

@@ -14,7 +14,8 @@
 #include "converter/datasets/group_key.h"
 #include "converter/datasets/messages.h"
 #include "converter/datasets/page.h"
-#include "converter/text/bytes.h"
+#include "core/data_types.h"
+#include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {

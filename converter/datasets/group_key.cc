@@ -2,10 +2,11 @@
 
 #include <string_view>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "converter/text/enum_ids.h"
 #include "converter/text/text.h"
 #include "converter/trace/op_name.h"
+#include "core/data_types.h"
 
 namespace oom_forensics {
 namespace {
@@ -53,11 +54,6 @@ std::string AgeKey(int64_t age_ps) {
 
 }  // namespace
 
-std::string RoleKey(Role role) {
-  const std::string name = absl::AsciiStrToLower(Role_Name(role));
-  return name.substr(std::string_view("role_").size());
-}
-
 bool IsGroupOfSite(GroupBy group_by) {
   return group_by != GROUP_STEP && group_by != GROUP_AGE &&
          group_by != GROUP_ROLE && group_by != GROUP_DEVICE;
@@ -82,15 +78,7 @@ std::string SiteGroupKey(const HostTrace& host, const AllocationSite& site,
                           " ", Or(DtypeName(site.dtype), kNoDtype), " ",
                           site.allocated_bytes, " B");
     case GROUP_MODE:
-      switch (ModeOf(host, site)) {
-        case EAGER:
-          return "eager";
-        case GRAPH:
-          return "graph";
-        default:
-          return "unknown";
-      }
-      return "unknown";
+      return ModeId(ModeOf(host, site));
     default:
       return "";
   }
@@ -100,7 +88,7 @@ std::string GroupKey(const SelectedAllocator& allocator, Row alloc,
                      Position position, GroupBy group_by) {
   const AllocatorReplay& replay = *allocator.replay;
   if (group_by == GROUP_ROLE) {
-    return RoleKey(allocator.host->Roles(replay).RoleOf(alloc));
+    return RoleId(allocator.host->Roles(replay).RoleOf(alloc));
   }
   if (group_by == GROUP_STEP) {
     const int64_t step = replay.host().StepAt(replay.BornPs(alloc));

@@ -12,9 +12,6 @@ namespace oom_forensics {
 // Whether the group is the same for all allocations of a site.
 bool IsGroupOfSite(GroupBy group_by);
 
-// The key of a role in GROUP_ROLE.
-std::string RoleKey(Role role);
-
 // The key of a site; for scopes the whole path, "(eager ops)/MatMul" or
 // "(no scope)/MatMul" where there is none. Only where IsGroupOfSite.
 std::string SiteGroupKey(const HostTrace& host, const AllocationSite& site,

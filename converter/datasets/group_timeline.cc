@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "converter/datasets/group_key.h"
+#include "converter/text/enum_ids.h"
 
 namespace oom_forensics {
 namespace {
@@ -39,7 +40,7 @@ void GroupTimeline::GroupByRole(const RoleClassifier& roles) {
     const Role role = roles.RoleOf(row);
     const auto [entry, inserted] =
         index.try_emplace(role, static_cast<uint8_t>(keys_.size()));
-    if (inserted) keys_.push_back(RoleKey(role));
+    if (inserted) keys_.push_back(RoleId(role));
     role_of_row_[row] = entry->second;
   }
 }

@@ -12,8 +12,9 @@
 #include "converter/datasets/messages.h"
 #include "converter/datasets/page.h"
 #include "converter/forensics/leak_finder.h"
-#include "converter/text/bytes.h"
 #include "converter/trace/op_name.h"
+#include "core/data_types.h"
+#include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {

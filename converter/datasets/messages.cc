@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "converter/trace/op_name.h"
+#include "core/data_types.h"
 
 namespace oom_forensics {
 namespace {

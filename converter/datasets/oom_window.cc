@@ -18,6 +18,7 @@
 #include "converter/forensics/verdict.h"
 #include "converter/replay/memory_dump.h"
 #include "converter/trace/op_name.h"
+#include "core/data_types.h"
 
 namespace oom_forensics {
 namespace {

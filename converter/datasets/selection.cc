@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "converter/text/text.h"
 #include "converter/trace/op_name.h"
+#include "core/data_types.h"
 
 namespace oom_forensics {
 namespace {

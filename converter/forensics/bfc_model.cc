@@ -18,20 +18,12 @@ uint64_t Twice(uint64_t bytes) {
 
 }  // namespace
 
-uint64_t BfcModel::RoundUp(uint64_t bytes) {
-  const uint64_t rest = bytes % kGranularityBytes;
-  if (rest == 0) return bytes;
-  const uint64_t missing = kGranularityBytes - rest;
-  return bytes > UINT64_MAX - missing ? UINT64_MAX - (kGranularityBytes - 1)
-                                      : bytes + missing;
-}
-
 BfcModel::BfcModel(BfcSettings settings) : settings_(std::move(settings)) {
   const uint64_t first_bytes =
       settings_.allow_growth
           ? std::min(settings_.first_region_bytes, settings_.limit_bytes)
           : settings_.limit_bytes;
-  next_region_bytes_ = std::max(kGranularityBytes, RoundUp(first_bytes));
+  next_region_bytes_ = std::max(kMinAllocationBytes, RoundedBytes(first_bytes));
 }
 
 BfcModel::BfcModel(BfcSettings settings, const Layout& layout,
@@ -63,7 +55,7 @@ BfcModel::BfcModel(BfcSettings settings, const Layout& layout,
 
 std::optional<uint64_t> BfcModel::Allocate(uint64_t requested_bytes) {
   if (requested_bytes == 0) return std::nullopt;
-  const uint64_t bytes = RoundUp(requested_bytes);
+  const uint64_t bytes = RoundedBytes(requested_bytes);
   std::optional<uint64_t> address = TakeBestFit(bytes);
   if (!address.has_value() && Grow(bytes)) address = TakeBestFit(bytes);
   if (!address.has_value() && GiveBackUnusedRegions(bytes) && Grow(bytes)) {
@@ -78,7 +70,7 @@ std::optional<uint64_t> BfcModel::TakeBestFit(uint64_t bytes) {
   const auto chunk = chunks_.find(best->second);
   free_.erase(best);
   const uint64_t size = chunk->second.size_bytes;
-  if (size / 2 >= bytes || size - bytes >= settings_.max_waste_bytes) {
+  if (IsSplit(size, bytes, settings_.max_waste_bytes)) {
     const auto rest =
         chunks_.emplace_hint(std::next(chunk), chunk->first + bytes,
                              Chunk{size - bytes, chunk->second.region, false});
@@ -120,7 +112,8 @@ bool BfcModel::Free(uint64_t address) {
 bool BfcModel::Grow(uint64_t bytes) {
   const uint64_t left_bytes = settings_.limit_bytes > reserved_bytes_
                                   ? (settings_.limit_bytes - reserved_bytes_) /
-                                        kGranularityBytes * kGranularityBytes
+                                        kMinAllocationBytes *
+                                        kMinAllocationBytes
                                   : 0;
   if (bytes > left_bytes) return false;
   bool doubled = false;

@@ -30,6 +30,7 @@
 #include <utility>
 
 #include "converter/forensics/layout.h"
+#include "core/bfc.h"
 
 namespace oom_forensics {
 
@@ -39,9 +40,9 @@ struct BfcSettings {
   bool allow_growth = true;
   bool garbage_collection = false;
   // Most that a chunk may exceed a request by without being split.
-  uint64_t max_waste_bytes = uint64_t{128} << 20;
+  uint64_t max_waste_bytes = kMaxUnsplitRestBytes;
   // The size of the first region that the pool grows by.
-  uint64_t first_region_bytes = uint64_t{2} << 20;
+  uint64_t first_region_bytes = kFirstRegionBytes;
   // The address of a region of that size; unset: behind all others, with a gap,
   // so that no two regions touch.
   std::function<uint64_t(uint64_t size_bytes)> place_region;
@@ -49,10 +50,6 @@ struct BfcSettings {
 
 class BfcModel {
  public:
-  static constexpr uint64_t kGranularityBytes = 256;
-
-  static uint64_t RoundUp(uint64_t bytes);
-
   explicit BfcModel(BfcSettings settings);
 
   // A pool as it stood at some moment. `next_region_bytes` is what the pool

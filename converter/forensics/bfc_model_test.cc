@@ -22,13 +22,6 @@ BfcSettings OneRegion(uint64_t limit_bytes) {
   return settings;
 }
 
-TEST(BfcModelTest, SizesAreRoundedUpTo256Bytes) {
-  EXPECT_EQ(BfcModel::RoundUp(1), 256u);
-  EXPECT_EQ(BfcModel::RoundUp(256), 256u);
-  EXPECT_EQ(BfcModel::RoundUp(257), 512u);
-  EXPECT_EQ(BfcModel::RoundUp(UINT64_MAX) % 256, 0u);
-}
-
 TEST(BfcModelTest, ThePoolGrowsByDoublingRegions) {
   BfcModel model(Growing(64 * kMiB));
   ASSERT_TRUE(model.Allocate(2 * kMiB));

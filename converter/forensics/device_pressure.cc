@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "converter/replay/device_replay.h"
-#include "converter/replay/rounding.h"
-#include "converter/text/bytes.h"
+#include "core/bfc.h"
+#include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {

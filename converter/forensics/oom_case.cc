@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "converter/text/text.h"
+#include "core/data_types.h"
 
 namespace oom_forensics {
 namespace {

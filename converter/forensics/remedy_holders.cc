@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/pins.h"
 #include "converter/forensics/remedy_candidate.h"
-#include "converter/text/bytes.h"
 #include "converter/text/text.h"
+#include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {

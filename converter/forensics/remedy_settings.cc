@@ -6,8 +6,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/remedy_candidate.h"
-#include "converter/text/bytes.h"
 #include "converter/text/text.h"
+#include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {

@@ -9,8 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "converter/forensics/remedy_candidate.h"
-#include "converter/text/bytes.h"
 #include "converter/trace/op_name.h"
+#include "core/data_types.h"
+#include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {

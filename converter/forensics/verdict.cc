@@ -12,7 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "converter/forensics/short_lived.h"
 #include "converter/quality/quality_log.h"
-#include "converter/text/bytes.h"
+#include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {

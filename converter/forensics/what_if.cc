@@ -140,8 +140,8 @@ class Trial {
       const uint64_t bytes =
           scenario_.resized
               ? std::min(block.size_bytes,
-                         std::max(BfcModel::kGranularityBytes,
-                                  BfcModel::RoundUp(RequestedBytes(row))))
+                         std::max(kMinAllocationBytes,
+                                  RoundedBytes(RequestedBytes(row))))
               : block.size_bytes;
       changed.push_back({block.address, bytes, block.holder, block.age_ns});
       if (bytes < block.size_bytes) {

@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "converter/reader/plane_reader.h"
-#include "converter/replay/rounding.h"
 #include "converter/trace/allocator_trace_writer.h"
+#include "core/bfc.h"
 
 namespace oom_forensics {
 namespace {

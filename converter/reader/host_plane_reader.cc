@@ -14,9 +14,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "converter/reader/host_line_reader.h"
 #include "converter/reader/plane_reader.h"
-#include "converter/replay/rounding.h"
 #include "converter/text/text.h"
 #include "converter/trace/allocator_trace_writer.h"
+#include "core/bfc.h"
 
 namespace oom_forensics {
 namespace {

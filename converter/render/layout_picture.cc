@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "converter/text/bytes.h"
+#include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "converter/text/bytes.h"
+#include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {

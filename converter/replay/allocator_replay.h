@@ -26,9 +26,9 @@
 
 #include "converter/quality/quality_log.h"
 #include "converter/replay/chunk_map.h"
-#include "converter/replay/rounding.h"
 #include "converter/replay/usage_timeline.h"
 #include "converter/trace/host_trace.h"
+#include "core/bfc.h"
 
 namespace oom_forensics {
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "converter/reader/trace_reader.h"
-#include "converter/replay/rounding.h"
+#include "core/bfc.h"
 #include "proto/event_schema.h"
 
 namespace oom_forensics::test {

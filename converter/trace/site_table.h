@@ -4,7 +4,6 @@
 #define OOM_FORENSICS_CONVERTER_TRACE_SITE_TABLE_H_
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -54,13 +53,6 @@ class SiteTable {
   std::vector<AllocationSite> sites_;
   absl::flat_hash_map<AllocationSite, SiteId> ids_;
 };
-
-// "float32" for tensorflow.DataType 1; empty for 0; "dtype_<n>" for one that
-// this version does not know. Reference types (100 + n) are named as n.
-std::string DtypeName(int32_t dtype);
-
-// Bytes of one element; 0: unknown or of variable size (strings, resources).
-uint32_t DtypeBytes(int32_t dtype);
 
 // The dims of "[8,16]". Returns false where `text` is not a shape of known
 // dims; `dims` is then empty. "[]" is a scalar.

@@ -19,15 +19,6 @@ TEST(SiteTableTest, EqualSitesHaveOneNumber) {
   EXPECT_EQ(table.size(), 2u);
 }
 
-TEST(DtypeTest, NamesAreTensorFlows) {
-  EXPECT_EQ(DtypeName(1), "float32");
-  EXPECT_EQ(DtypeName(101), "float32") << "a reference type";
-  EXPECT_EQ(DtypeName(0), "");
-  EXPECT_EQ(DtypeName(77), "dtype_77");
-  EXPECT_EQ(DtypeBytes(2), 8u);
-  EXPECT_EQ(DtypeBytes(7), 0u) << "strings have no fixed size";
-}
-
 TEST(ShapeTest, ParsesDimsAndTellsAScalarFromNothing) {
   std::vector<int64_t> dims;
   EXPECT_TRUE(ParseShape("[8,16]", &dims));

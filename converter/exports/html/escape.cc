@@ -1,7 +1,6 @@
 #include "converter/exports/html/escape.h"
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_format.h"
 #include "converter/text/text.h"
 
 namespace oom_forensics {
@@ -24,22 +23,6 @@ std::string EscapeHtml(std::string_view text) {
     }
   }
   return escaped;
-}
-
-std::string QuoteJson(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == '<') {
-      quoted += absl::StrFormat("\\u%04x", static_cast<unsigned>(c));
-    } else {
-      quoted += c;
-    }
-  }
-  quoted += '"';
-  return quoted;
 }
 
 std::string EscapeCode(std::string_view code) {

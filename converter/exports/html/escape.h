@@ -11,9 +11,6 @@ namespace oom_forensics {
 // For text between tags.
 std::string EscapeHtml(std::string_view text);
 
-// A JSON string with its quotes, without any "<".
-std::string QuoteJson(std::string_view text);
-
 // A script's or style's code: "</script", "</style" and "<!--", in any case,
 // with a backslash after the "<", which means the same in a string.
 std::string EscapeCode(std::string_view code);

@@ -10,15 +10,6 @@ TEST(EscapeHtml, KeepsTextFromBeingMarkup) {
             "a&lt;/title&gt;&lt;b&gt;&amp;amp;");
 }
 
-TEST(QuoteJson, LeavesNoLessThan) {
-  EXPECT_EQ(QuoteJson("</script><!--"), R"("\u003c/script>\u003c!--")");
-}
-
-TEST(QuoteJson, EscapesWhatJsonMustEscape) {
-  EXPECT_EQ(QuoteJson("a\"b\\c\n\x01"), R"("a\"b\\c\u000a\u0001")");
-  EXPECT_EQ(QuoteJson("größe"), "\"größe\"");
-}
-
 TEST(EscapeCode, KeepsCodeFromEndingItsElement) {
   EXPECT_EQ(EscapeCode(R"(x="</script>"+'</STYLE>'+`<!--`;a</b)"),
             R"(x="<\/script>"+'<\/STYLE>'+`<\!--`;a</b)");

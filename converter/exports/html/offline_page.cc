@@ -13,6 +13,7 @@
 #include "converter/exports/html/escape.h"
 #include "converter/exports/html/page_moments.h"
 #include "converter/exports/html/page_questions.h"
+#include "core/json_text.h"
 #include "google/protobuf/util/json_util.h"
 
 namespace oom_forensics {

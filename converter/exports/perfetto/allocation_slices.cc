@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "converter/datasets/messages.h"
-#include "converter/exports/names.h"
 #include "converter/forensics/roles.h"
+#include "converter/text/enum_ids.h"
 #include "converter/trace/op_name.h"
 
 namespace oom_forensics {
@@ -67,7 +67,7 @@ void AddLife(const SelectedAllocator& allocator, const Life& life, Role role,
   const std::string& shape =
       allocator.host->trace().ShapeOf(allocator.replay->SiteOf(life.row));
   const std::string& op = allocation.op_name();
-  const std::string role_name = RoleName(role);
+  const std::string role_id = RoleId(role);
   TrackEventArgs args = {
       {"requested_bytes", allocation.requested_bytes()},
       {"allocated_bytes", allocation.allocated_bytes()},
@@ -83,8 +83,8 @@ void AddLife(const SelectedAllocator& allocator, const Life& life, Role role,
   if (allocation.step() != kUnknownStep) {
     args.push_back({"step", allocation.step()});
   }
-  if (!role_name.empty()) {
-    args.push_back({"role", std::string_view(role_name)});
+  if (role != ROLE_UNKNOWN) {
+    args.push_back({"role", std::string_view(role_id)});
   }
   if (allocation.died_ns() == 0) args.push_back({"live_at_end", true});
   const std::string_view name = LayerPath(op);

@@ -12,10 +12,10 @@
 #include "converter/datasets/messages.h"
 #include "converter/datasets/selection.h"
 #include "converter/exports/gzip/gzip.h"
-#include "converter/exports/names.h"
 #include "converter/exports/pprof/profile_writer.h"
 #include "converter/exports/pprof/scope_stack.h"
 #include "converter/forensics/roles.h"
+#include "converter/text/enum_ids.h"
 
 namespace oom_forensics {
 namespace {
@@ -54,8 +54,8 @@ void AddGroup(const SelectedAllocator& allocator, Role group_role,
   const Allocation example = MakeAllocation(allocator, group.example);
   const std::string& shape =
       allocator.host->trace().ShapeOf(allocator.replay->SiteOf(group.example));
-  const std::string role = RoleName(group_role);
-  const std::string mode = ModeName(example.mode());
+  const std::string role = RoleId(group_role);
+  const std::string mode = ModeId(example.mode());
   const std::string step = absl::StrCat(example.step());
   const auto bytes = [&group](uint64_t each) {
     return std::llround(group.count * static_cast<double>(each));
@@ -70,8 +70,8 @@ void AddGroup(const SelectedAllocator& allocator, Role group_role,
   label("dtype", example.dtype());
   label("shape", shape);
   if (example.step() != kUnknownStep) label("step", step);
-  label("role", role);
-  label("mode", mode);
+  if (group_role != ROLE_UNKNOWN) label("role", role);
+  if (example.mode() != MODE_UNKNOWN) label("mode", mode);
   label("allocator", example.allocator());
   label("host", example.host());
   sample.labels.push_back(

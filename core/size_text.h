@@ -1,6 +1,6 @@
-// Sizes for people.
-#ifndef OOM_FORENSICS_CONVERTER_TEXT_BYTES_H_
-#define OOM_FORENSICS_CONVERTER_TEXT_BYTES_H_
+// Sizes for people. The same in every locale.
+#ifndef OOM_FORENSICS_CORE_SIZE_TEXT_H_
+#define OOM_FORENSICS_CORE_SIZE_TEXT_H_
 
 #include <cstdint>
 #include <string>
@@ -19,4 +19,4 @@ std::string CountOf(uint64_t count, std::string_view singular);
 
 }  // namespace oom_forensics
 
-#endif  // OOM_FORENSICS_CONVERTER_TEXT_BYTES_H_
+#endif  // OOM_FORENSICS_CORE_SIZE_TEXT_H_

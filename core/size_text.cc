@@ -1,14 +1,27 @@
-#include "converter/text/bytes.h"
+#include "core/size_text.h"
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include <cmath>
+#include <cstddef>
 
 namespace oom_forensics {
+namespace {
+
+// `value` with as many decimals, with a point whatever the locale.
+std::string Decimal(double value, int decimals) {
+  const auto unit = static_cast<uint64_t>(std::pow(10, decimals));
+  const auto parts =
+      static_cast<uint64_t>(std::nearbyint(value * static_cast<double>(unit)));
+  std::string fraction = std::to_string(parts % unit);
+  fraction.insert(0, static_cast<size_t>(decimals) - fraction.size(), '0');
+  return std::to_string(parts / unit) + "." + fraction;
+}
+
+}  // namespace
 
 std::string FormatBytes(uint64_t bytes) {
   constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   constexpr double kUnit = 1024.0;
-  if (bytes < 1024) return absl::StrCat(bytes, " B");
+  if (bytes < 1024) return std::to_string(bytes) + " B";
   double value = static_cast<double>(bytes) / kUnit;
   size_t unit = 0;
   // As it will be printed: 1023.96 KiB is 1.00 MiB.
@@ -16,12 +29,11 @@ std::string FormatBytes(uint64_t bytes) {
     value /= kUnit;
     ++unit;
   }
-  return value < 10 ? absl::StrFormat("%.2f %s", value, kUnits[unit])
-                    : absl::StrFormat("%.1f %s", value, kUnits[unit]);
+  return Decimal(value, value < 10 ? 2 : 1) + " " + kUnits[unit];
 }
 
 std::string FormatCount(uint64_t count) {
-  std::string digits = absl::StrCat(count);
+  std::string digits = std::to_string(count);
   for (int i = static_cast<int>(digits.size()) - 3; i > 0; i -= 3) {
     digits.insert(static_cast<size_t>(i), ",");
   }

@@ -1,4 +1,4 @@
-#include "converter/exports/names.h"
+#include "converter/text/enum_ids.h"
 
 #include <string_view>
 
@@ -6,14 +6,14 @@
 
 namespace oom_forensics {
 
-std::string RoleName(Role role) {
-  if (role == ROLE_UNKNOWN) return "";
+std::string RoleId(Role role) {
   const std::string name = absl::AsciiStrToLower(Role_Name(role));
   return name.substr(std::string_view("role_").size());
 }
 
-std::string ModeName(Mode mode) {
-  return mode == MODE_UNKNOWN ? "" : absl::AsciiStrToLower(Mode_Name(mode));
+std::string ModeId(Mode mode) {
+  return mode == MODE_UNKNOWN ? "unknown"
+                              : absl::AsciiStrToLower(Mode_Name(mode));
 }
 
 }  // namespace oom_forensics
