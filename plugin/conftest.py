@@ -8,6 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from oom_forensics.message import Message
+
+# Converter and package are of one build here.
+Message.strict = True
 
 ROOT = Path(__file__).resolve().parents[1]
 EXIT_OUT_OF_MEMORY = 3

@@ -23,7 +23,7 @@
 #include "converter/render/report.h"
 #include "converter/render/terminal_style.h"
 #include "converter/run/run.h"
-#include "converter/service/service.h"
+#include "converter/service/serve.h"
 
 namespace oom_forensics {
 namespace {

@@ -39,6 +39,15 @@ HostStore::HostStore(std::vector<std::unique_ptr<HostAnalysis>> hosts)
   }
 }
 
+uint64_t HostStore::ResidentBytes() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t bytes = 0;
+  for (const Slot& slot : slots_) {
+    if (slot.host != nullptr) bytes += slot.host->ResidentBytes();
+  }
+  return bytes;
+}
+
 absl::StatusOr<SharedHost> HostStore::Get(size_t index,
                                           const Progress& progress) {
   SharedHost kept;

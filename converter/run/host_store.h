@@ -32,6 +32,9 @@ class HostStore {
 
   size_t size() const { return slots_.size(); }
 
+  // Of the hosts that are in memory.
+  uint64_t ResidentBytes();
+
   // The host of that number. By any thread; a host must not be asked for by two
   // at a time. `progress` (0..1) is called while it is read; may be null.
   absl::StatusOr<SharedHost> Get(size_t index, const Progress& progress);

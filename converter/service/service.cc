@@ -1,31 +1,14 @@
 #include "converter/service/service.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "converter/datasets/dataset.h"
 #include "converter/input/trace_files.h"
 #include "converter/render/render.h"
-#include "converter/service/frames.h"
 #include "google/protobuf/util/json_util.h"
 
 namespace oom_forensics {
-namespace {
-
-// Progress below this is not worth a message.
-constexpr double kProgressStep = 0.01;
-
-absl::Status Write(const ServiceReply& reply, std::FILE* out) {
-  const auto header = RenderJson(reply.header);
-  if (!header.ok()) return header.status();
-  absl::Status written = WriteFrame(*header, out);
-  if (written.ok()) written = WriteFrame(reply.body, out);
-  if (written.ok() && std::fflush(out) != 0) {
-    written = absl::UnavailableError("Nobody reads the answers any more.");
-  }
-  return written;
-}
 
 ServiceReply ErrorReply(uint64_t id, const absl::Status& status) {
   ServiceReply reply;
@@ -35,22 +18,48 @@ ServiceReply ErrorReply(uint64_t id, const absl::Status& status) {
   return reply;
 }
 
-}  // namespace
+absl::StatusOr<ServiceRequest> ParseRequest(std::string_view request_json) {
+  ServiceRequest request;
+  google::protobuf::util::JsonParseOptions options;
+  // A tab may be newer than the program behind it.
+  options.ignore_unknown_fields = true;
+  const auto parsed = google::protobuf::util::JsonStringToMessage(
+      std::string(request_json), &request, options);
+  if (!parsed.ok()) {
+    return absl::InvalidArgumentError(
+        "The request is not a ServiceRequest in JSON.");
+  }
+  return request;
+}
 
-absl::StatusOr<const Run*> Service::OtherRun(const std::string& path) {
-  if (path.empty()) return nullptr;
-  if (other_run_ != nullptr && other_path_ == path) return other_run_.get();
-  const auto files = FindTraceFiles(path, "");
+absl::StatusOr<const Run*> Service::OtherRun(const ServiceRequest& request) {
+  if (request.other_path().empty()) return nullptr;
+  if (other_run_ != nullptr && other_path_ == request.other_path() &&
+      other_version_ == request.other_version()) {
+    return other_run_.get();
+  }
+  // First of all: two others would not fit beside the first.
+  other_run_ = nullptr;
+  const auto files = FindTraceFiles(request.other_path(), "");
   if (!files.ok()) return files.status();
-  auto run = Run::Open(*files, options_);
+  RunOptions options = options_;
+  if (options.read.max_resident_bytes > 0) {
+    const uint64_t left_bytes =
+        options.read.max_resident_bytes -
+        std::min(options.read.max_resident_bytes, run_.ResidentBytes());
+    // 0 would mean: no limit.
+    options.read.max_resident_bytes = std::max<uint64_t>(left_bytes, 1);
+  }
+  auto run = Run::Open(*files, options);
   if (!run.ok()) return run.status();
   other_run_ = *std::move(run);
-  other_path_ = path;
+  other_path_ = request.other_path();
+  other_version_ = request.other_version();
   return other_run_.get();
 }
 
 absl::StatusOr<std::string> Service::Body(const ServiceRequest& request) {
-  const auto other = OtherRun(request.other_path());
+  const auto other = OtherRun(request);
   if (!other.ok()) return other.status();
   const auto answer = AnswerQuery({run_, *other, request.query()});
   if (!answer.ok()) return answer.status();
@@ -65,17 +74,7 @@ absl::StatusOr<std::string> Service::Body(const ServiceRequest& request) {
   }
 }
 
-ServiceReply Service::Answer(std::string_view request_json) {
-  ServiceRequest request;
-  google::protobuf::util::JsonParseOptions options;
-  // A tab may be newer than the program behind it.
-  options.ignore_unknown_fields = true;
-  const auto parsed = google::protobuf::util::JsonStringToMessage(
-      std::string(request_json), &request, options);
-  if (!parsed.ok()) {
-    return ErrorReply(0, absl::InvalidArgumentError(
-                             "The request is not a ServiceRequest in JSON."));
-  }
+ServiceReply Service::Answer(const ServiceRequest& request) {
   auto body = Body(request);
   if (!body.ok()) return ErrorReply(request.id(), body.status());
   ServiceReply reply;
@@ -83,43 +82,6 @@ ServiceReply Service::Answer(std::string_view request_json) {
   reply.header.set_progress(1.0);
   reply.body = *std::move(body);
   return reply;
-}
-
-int Serve(const std::string& path, const std::string& run_name,
-          const RunOptions& options, std::FILE* in, std::FILE* out) {
-  const auto fail = [out](const absl::Status& status) {
-    const absl::Status told = Write(ErrorReply(0, status), out);
-    std::fprintf(stderr, "oom-forensics: %s\n",
-                 std::string(status.message()).c_str());
-    if (!told.ok()) {
-      std::fprintf(stderr, "oom-forensics: %s\n",
-                   std::string(told.message()).c_str());
-    }
-    return 1;
-  };
-  const auto files = FindTraceFiles(path, run_name);
-  if (!files.ok()) return fail(files.status());
-  RunOptions with_progress = options;
-  double told = 0;
-  absl::Status progress_written;
-  with_progress.progress = [&](double progress) {
-    if (progress < told + kProgressStep || !progress_written.ok()) return;
-    told = progress;
-    ServiceReply reply;
-    reply.header.set_partial(true);
-    reply.header.set_progress(progress);
-    progress_written = Write(reply, out);
-  };
-  const auto run = Run::Open(*files, with_progress);
-  if (!run.ok()) return fail(run.status());
-  Service service(run->get(), options);
-  while (true) {
-    const auto request = ReadFrame(in);
-    if (absl::IsOutOfRange(request.status())) return 0;
-    if (!request.ok()) return fail(request.status());
-    const absl::Status written = Write(service.Answer(*request), out);
-    if (!written.ok()) return 1;
-  }
 }
 
 }  // namespace oom_forensics

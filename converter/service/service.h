@@ -1,13 +1,13 @@
-// `serve`: answers requests on a stream, by proto/service.proto. Knows nothing
-// of HTTP; one process serves one run.
+// Answers requests about one run, by proto/service.proto. Knows nothing of
+// streams, threads or HTTP: serve.h has them.
 #ifndef OOM_FORENSICS_CONVERTER_SERVICE_SERVICE_H_
 #define OOM_FORENSICS_CONVERTER_SERVICE_SERVICE_H_
 
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "converter/run/run.h"
 #include "proto/service.pb.h"
@@ -20,31 +20,32 @@ struct ServiceReply {
   std::string body;
 };
 
+// The answer that says what went wrong; `id` 0: with the run as a whole.
+ServiceReply ErrorReply(uint64_t id, const absl::Status& status);
+
+// The request of a frame.
+absl::StatusOr<ServiceRequest> ParseRequest(std::string_view request_json);
+
 class Service {
  public:
   // `run` must outlive the service. `options` are for other runs that COMPARE
-  // asks for.
+  // asks for: they take what the first run leaves of its limit of memory.
   Service(const Run* run, const RunOptions& options)
       : run_(*run), options_(options) {}
 
-  // Answers one request frame. Never fails: what went wrong is in the header.
-  ServiceReply Answer(std::string_view request_json);
+  // Answers one request. Never fails: what went wrong is in the header.
+  ServiceReply Answer(const ServiceRequest& request);
 
  private:
   absl::StatusOr<std::string> Body(const ServiceRequest& request);
-  absl::StatusOr<const Run*> OtherRun(const std::string& path);
+  absl::StatusOr<const Run*> OtherRun(const ServiceRequest& request);
 
   const Run& run_;
   RunOptions options_;
   std::string other_path_;
+  std::string other_version_;
   std::unique_ptr<Run> other_run_;
 };
-
-// Opens the run while it reports progress, then answers until `in` ends.
-// Returns the exit code. What keeps the run from being read is told in one
-// response and on standard error.
-int Serve(const std::string& path, const std::string& run_name,
-          const RunOptions& options, std::FILE* in, std::FILE* out);
 
 }  // namespace oom_forensics
 

@@ -6,7 +6,7 @@ import { Client } from './data/client';
 import { HttpSource } from './data/httpSource';
 import { type OfflineData, OfflineSource } from './data/offlineSource';
 import type { Source } from './data/source';
-import { startSession } from './store/session';
+import { reload, startSession } from './store/session';
 import { followTheme } from './store/theme';
 
 /** The element that holds the data of a page without a server; docs/offline-page.md. */
@@ -16,7 +16,7 @@ const OFFLINE_DATA = 'oom-forensics-data';
 export async function render(): Promise<void> {
   await loadStyles(new URL('./index.css', import.meta.url));
   listenForReload();
-  start(new HttpSource(new URL('./', document.baseURI)));
+  start(new HttpSource(new URL('./', document.baseURI), () => void reload()));
 }
 
 function start(source: Source): void {

@@ -6,6 +6,10 @@ over its stdin and stdout. The frames are those of proto/service.proto:
     request   u32 length, JSON            (lengths are little-endian)
     response  u32 length, JSON,  u32 length, body
 
+Any number of threads may ask at the same time: a thread of our own reads the answers
+and gives each to the one whose id it bears. Who stops waiting (an interrupt, a browser
+that went away) cancels only their own request.
+
 A trace is untrusted input. The child is limited in memory and in the time that it
 may stay silent; whatever happens to it, the caller gets one sentence and can start
 another.
@@ -16,31 +20,40 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import resource
-import select
 import signal
 import struct
 import subprocess
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal, cast
 
 from oom_forensics.converter_binary import converter_path
+from oom_forensics.machine_memory import usable_bytes
+
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None  # type: ignore[assignment]
 
 BodyFormat = Literal["protobuf", "json", "csv"]
 
 _LENGTH = struct.Struct("<I")
 _MAX_HEADER_BYTES = 1 << 20
 _MAX_BODY_BYTES = 1 << 30
+MAX_WAITING = 512
+"""Requests that may wait for one converter; more are refused."""
 _STDERR_TAIL_BYTES = 4096
+_LOOK_AROUND_S = 0.1
+"""How often someone who waits looks whether they still should."""
 # Codes of absl::StatusCode that the plugin gives a meaning to.
+CODE_CANCELLED = 1
 CODE_INVALID_ARGUMENT = 3
 CODE_NOT_FOUND = 5
 CODE_RESOURCE_EXHAUSTED = 8
-CODE_ABORTED = 10
 CODE_UNIMPLEMENTED = 12
 CODE_UNAVAILABLE = 14
 CODE_DATA_LOSS = 15
@@ -66,13 +79,12 @@ class Limits:
 
 
 def default_limits() -> Limits:
-    """A quarter of the machine's memory (1 GiB at least) and two minutes.
+    """A quarter of the usable memory (1 GiB at least) and two minutes.
 
     The environment variables OOM_FORENSICS_CONVERTER_MEMORY_MIB and
     OOM_FORENSICS_CONVERTER_SILENCE_S change them.
     """
-    machine_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    memory_bytes = max(machine_bytes // 4, 1 << 30)
+    memory_bytes = max(usable_bytes() // 4, 1 << 30)
     memory_mib = _positive_number("OOM_FORENSICS_CONVERTER_MEMORY_MIB")
     silence_s = _positive_number("OOM_FORENSICS_CONVERTER_SILENCE_S")
     return Limits(int(memory_mib * 2**20) or memory_bytes, silence_s or 120.0)
@@ -85,6 +97,15 @@ def _positive_number(variable: str) -> float:
         return 0.0
 
 
+@dataclass
+class _Waiting:
+    """A request that has not been answered yet."""
+
+    answered: threading.Event = field(default_factory=threading.Event)
+    body: bytes = b""
+    error: ConverterError | None = None
+
+
 class ConverterProcess:
     """A converter that has one trace open. All methods may be called by any thread."""
 
@@ -95,10 +116,16 @@ class ConverterProcess:
           ConverterMissingError: the package holds no converter.
         """
         self._limits = limits or default_limits()
-        self._asking = threading.Lock()
+        self._lock = threading.Lock()
+        """Guards the fields below; never held while the pipes are used."""
+        self._waiting: dict[int, _Waiting] = {}
         self._next_id = 1
+        self._end: ConverterError | None = None
+        """Why it cannot answer any more."""
+        self._last_sign = time.monotonic()
         self._progress = 0.0
-        self._cancelled = False
+        self._sending = threading.Lock()
+        self._mapped_bytes = _mapped_bytes(trace)
         memory_mib = self._limits.memory_bytes >> 20
         # A file, not a pipe: nobody has to drain it while the converter works.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115, closed in close()
@@ -107,13 +134,14 @@ class ConverterProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
-            bufsize=0,
         )
-        # The converter keeps to its limit by itself and says so in a sentence; this
-        # is the wall behind it.
-        limit = self._limits.memory_bytes * 3 // 2 + _mapped_bytes(Path(trace))
-        with contextlib.suppress(ProcessLookupError):
-            resource.prlimit(self._child.pid, resource.RLIMIT_AS, (limit, limit))
+        self._requests = cast(BinaryIO, self._child.stdin)
+        self._answers = cast(BinaryIO, self._child.stdout)
+        self._limit_address_space(self._mapped_bytes)
+        self._reader = threading.Thread(
+            target=self._read_answers, name="oom-forensics answers", daemon=True
+        )
+        self._reader.start()
 
     @property
     def progress(self) -> float:
@@ -123,13 +151,25 @@ class ConverterProcess:
     @property
     def alive(self) -> bool:
         """Whether it can still answer."""
-        return self._child.poll() is None
+        return self._end is None and self._child.poll() is None
+
+    @property
+    def resident_bytes(self) -> int:
+        """What it takes of the machine's memory now; 0 where the system does not say."""
+        try:
+            pages = Path(f"/proc/{self._child.pid}/statm").read_text().split()
+        except OSError:
+            return 0
+        # Resident less shared: a mapped trace is the system's to take back.
+        return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE")
 
     def ask(
         self,
         query: dict[str, Any],
         form: BodyFormat = "protobuf",
         other_trace: str = "",
+        other_version: str = "",
+        still_wanted: Callable[[], bool] | None = None,
     ) -> bytes:
         """Returns the dataset that `query`, the JSON of a proto Query, asks for.
 
@@ -137,109 +177,165 @@ class ConverterProcess:
           query: canonical protobuf JSON of an `oom_forensics.Query`.
           form: how the dataset is written.
           other_trace: for COMPARE, the path of the second trace.
+          other_version: changes whenever the files of the second trace do.
+          still_wanted: asked now and then while waiting; once it says False the request
+            is cancelled.
 
         Raises:
           ConverterError: it cannot be answered; the sentence says why.
         """
-        with self._asking:
-            request: dict[str, Any] = {
-                "id": self._next_id,
-                "query": query,
-                "format": form.upper(),
-            }
-            if other_trace:
-                request["otherPath"] = other_trace
-            self._next_id += 1
-            self._send(json.dumps(request).encode())
-            while True:
-                response, body = self._receive()
-                if response.get("partial"):
-                    self._progress = float(response.get("progress", 0.0))
-                    continue
-                self._progress = 1.0
-                if response.get("error"):
-                    code = int(response.get("code", 0))
-                    raise ConverterError(response["error"], code)
-                return body
-
-    def cancel(self) -> None:
-        """Ends the work in hand; whoever waits for it gets an error."""
-        self._cancelled = True
-        self._kill()
+        request: dict[str, Any] = {"query": query, "format": form.upper()}
+        if other_trace:
+            request["otherPath"] = other_trace
+            request["otherVersion"] = other_version
+            self._limit_address_space(self._mapped_bytes + _mapped_bytes(other_trace))
+        number, waiting = self._enrol()
+        try:
+            self._send({"id": number, **request})
+            while not waiting.answered.wait(_LOOK_AROUND_S):
+                if still_wanted is not None and not still_wanted():
+                    raise ConverterError("Nobody waits for this answer any more.", CODE_CANCELLED)
+                self._stop_if_silent()
+        except BaseException:
+            # A KeyboardInterrupt too: the answer may still come, and is nobody's then.
+            self._cancel(number)
+            raise
+        if waiting.error is not None:
+            raise waiting.error
+        return waiting.body
 
     def close(self) -> None:
-        """Ends the converter."""
+        """Ends the converter; whoever waits for an answer gets an error."""
+        self._finish(ConverterError("The converter was closed.", CODE_CANCELLED))
         self._kill()
-        with self._asking:
-            for pipe in (self._child.stdin, self._child.stdout, self._stderr):
-                if pipe is not None:
-                    pipe.close()
+        self._reader.join()
+        with self._sending, contextlib.suppress(BrokenPipeError):
+            self._requests.close()
+        self._answers.close()
+        self._stderr.close()
+
+    def _enrol(self) -> tuple[int, _Waiting]:
+        """Makes room for the answer to a new request, which gets the number returned."""
+        with self._lock:
+            if self._end is not None:
+                raise self._end
+            if len(self._waiting) >= MAX_WAITING:
+                raise ConverterError(
+                    "Too many questions wait for this trace; ask again in a moment.",
+                    CODE_UNAVAILABLE,
+                )
+            if not self._waiting:
+                self._last_sign = time.monotonic()
+            number = self._next_id
+            self._next_id += 1
+            waiting = _Waiting()
+            self._waiting[number] = waiting
+            return number, waiting
+
+    def _cancel(self, number: int) -> None:
+        with contextlib.suppress(ConverterError):
+            self._send({"cancel": number})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        frame = json.dumps(message).encode()
+        with self._sending:
+            try:
+                self._requests.write(_LENGTH.pack(len(frame)) + frame)
+                self._requests.flush()
+            except (BrokenPipeError, ValueError):  # ValueError: closed
+                broken = True
+            else:
+                broken = False
+        if broken:
+            # The reader finds out why.
+            self._reader.join(timeout=5)
+            raise self._end or self._death()
+
+    def _stop_if_silent(self) -> None:
+        with self._lock:
+            silent_s = time.monotonic() - self._last_sign
+        if silent_s < self._limits.silence_s:
+            return
+        self._finish(
+            ConverterError(
+                f"The converter was stopped after {self._limits.silence_s:.0f} s without an"
+                " answer; ask for a shorter time range, or give it more time with"
+                " OOM_FORENSICS_CONVERTER_SILENCE_S.",
+                CODE_RESOURCE_EXHAUSTED,
+            )
+        )
+        self._kill()
+
+    def _read_answers(self) -> None:
+        """Gives each answer to the one who asked, until the converter has ended."""
+        try:
+            while True:
+                header = _read_block(self._answers, _MAX_HEADER_BYTES)
+                body = _read_block(self._answers, _MAX_BODY_BYTES)
+                self._hand_over(json.loads(header), body)
+        except EOFError:
+            self._finish(self._death())
+        except Exception:
+            self._finish(
+                ConverterError(
+                    "The converter answered with something that is not an answer; its"
+                    " version and that of the Python package differ: install the package"
+                    " again.",
+                    CODE_UNAVAILABLE,
+                )
+            )
+            self._kill()
+
+    def _hand_over(self, response: dict[str, Any], body: bytes) -> None:
+        with self._lock:
+            self._last_sign = time.monotonic()
+        if response.get("partial"):
+            self._progress = float(response.get("progress", 0.0))
+            return
+        number = int(response.get("id", 0))
+        error = response.get("error")
+        if number == 0 and error:
+            # Of the trace as a whole: it ends now, and its last words say the same.
+            return
+        with self._lock:
+            waiting = self._waiting.pop(number)  # KeyError: nobody asked that
+        self._progress = 1.0
+        waiting.body = body
+        if error:
+            waiting.error = ConverterError(error, int(response.get("code", 0)))
+        waiting.answered.set()
+
+    def _finish(self, error: ConverterError) -> None:
+        """Nothing is answered any more; the first reason is the one that is told."""
+        with self._lock:
+            self._end = self._end or error
+            left = list(self._waiting.values())
+            self._waiting.clear()
+        for waiting in left:
+            waiting.error = self._end
+            waiting.answered.set()
 
     def _kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
             self._child.kill()
         self._child.wait()
 
-    def _send(self, message: bytes) -> None:
-        if self._child.stdin is None or self._child.stdin.closed:
-            raise self._death()
-        try:
-            self._child.stdin.write(_LENGTH.pack(len(message)) + message)
-        except BrokenPipeError:
-            raise self._death() from None
-
-    def _receive(self) -> tuple[dict[str, Any], bytes]:
-        deadline = time.monotonic() + self._limits.silence_s
-        header = self._read_block(_MAX_HEADER_BYTES, deadline)
-        body = self._read_block(_MAX_BODY_BYTES, deadline)
-        response = json.loads(header)
-        if not isinstance(response, dict):
-            raise self._broken_protocol()
-        return response, body
-
-    def _read_block(self, max_bytes: int, deadline: float) -> bytes:
-        (length,) = _LENGTH.unpack(self._read_exactly(_LENGTH.size, deadline))
-        if length > max_bytes:
-            raise self._broken_protocol()
-        return self._read_exactly(length, deadline)
-
-    def _read_exactly(self, count: int, deadline: float) -> bytes:
-        stdout = self._child.stdout
-        if stdout is None or stdout.closed:
-            raise self._death()
-        poll = select.poll()
-        poll.register(stdout, select.POLLIN)
-        parts = bytearray()
-        while len(parts) < count:
-            if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-                self._kill()
-                raise ConverterError(
-                    f"The converter was stopped after {self._limits.silence_s:.0f} s"
-                    " without an answer; ask for a shorter time range, or give it"
-                    " more time with OOM_FORENSICS_CONVERTER_SILENCE_S.",
-                    CODE_RESOURCE_EXHAUSTED,
-                )
-            block = os.read(stdout.fileno(), count - len(parts))
-            if not block:
-                raise self._death()
-            parts += block
-        return bytes(parts)
-
-    def _broken_protocol(self) -> ConverterError:
-        self._kill()
-        return ConverterError(
-            "The converter answered with something that is not an answer; its version"
-            " and that of the Python package differ: install the package again.",
-            CODE_UNAVAILABLE,
-        )
+    def _limit_address_space(self, mapped_bytes: int) -> None:
+        """The converter keeps to its limit by itself; this is the wall behind it."""
+        limit = self._limits.memory_bytes * 3 // 2 + mapped_bytes
+        prlimit = getattr(resource, "prlimit", None)  # Linux only
+        if prlimit is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                _, most = prlimit(self._child.pid, resource.RLIMIT_AS)
+                if most != resource.RLIM_INFINITY:
+                    limit = min(limit, most)
+                prlimit(self._child.pid, resource.RLIMIT_AS, (limit, most))
 
     def _death(self) -> ConverterError:
         """Returns why the child is gone, as one sentence."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(timeout=5)
         self._kill()
-        if self._cancelled:
-            return ConverterError("The work was cancelled.", CODE_ABORTED)
         code = self._child.returncode
         said = self._last_words()
         if code == 1 and said:
@@ -262,6 +358,21 @@ class ConverterProcess:
         return lines[-1].removeprefix("oom-forensics: ") if lines else ""
 
 
+def _read_block(stream: BinaryIO, max_bytes: int) -> bytes:
+    """Returns the next length-prefixed block; EOFError where the stream has ended."""
+    (length,) = _LENGTH.unpack(_read_exactly(stream, _LENGTH.size))
+    if length > max_bytes:
+        raise ValueError(f"a block of {length} bytes")
+    return _read_exactly(stream, length)
+
+
+def _read_exactly(stream: BinaryIO, count: int) -> bytes:
+    data = stream.read(count)
+    if len(data) < count:
+        raise EOFError
+    return data
+
+
 def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
@@ -269,9 +380,10 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _mapped_bytes(trace: Path) -> int:
+def _mapped_bytes(trace: str) -> int:
     """The size of the files that the converter maps; they are not memory it takes."""
-    files = trace.rglob("*.xplane.pb") if trace.is_dir() else [trace]
+    path = Path(trace)
+    files = path.rglob("*.xplane.pb") if path.is_dir() else [path]
     with contextlib.suppress(OSError):
         return sum(file.stat().st_size for file in files)
     return 0

@@ -9,17 +9,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from oom_forensics.converter_pool import ConverterPool
+from oom_forensics.converter_pool import ConverterPool, TraceVersion
 from oom_forensics.converter_process import (
-    CODE_ABORTED,
+    CODE_CANCELLED,
     CODE_RESOURCE_EXHAUSTED,
     CODE_UNAVAILABLE,
     CODE_UNIMPLEMENTED,
+    MAX_WAITING,
     ConverterError,
     ConverterProcess,
     Limits,
@@ -34,6 +36,13 @@ def pool() -> Iterator[ConverterPool]:
     pool = ConverterPool(max_open=2)
     yield pool
     pool.close()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def children() -> set[int]:
@@ -74,11 +83,11 @@ def test_a_trace_that_cannot_be_read_gets_one_sentence(tmp_path: Path) -> None:
 
 def test_a_converter_that_is_killed_is_started_again(pool: ConverterPool, oom_run: Path) -> None:
     before = children()
-    assert pool.ask(str(oom_run), 1, OOM_WINDOW)
+    assert pool.ask(TraceVersion(str(oom_run)), OOM_WINDOW)
     (pid,) = children() - before
     os.kill(pid, signal.SIGKILL)
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    assert pool.ask(str(oom_run), 1, OOM_WINDOW)
+    wait_until(lambda: pid not in children())
+    assert pool.ask(TraceVersion(str(oom_run)), OOM_WINDOW)
 
 
 def test_one_that_dies_while_it_answers_says_so(oom_run: Path) -> None:
@@ -108,23 +117,72 @@ def test_one_that_needs_too_much_memory_ends_with_a_sentence(oom_run: Path) -> N
     converter.close()
 
 
-def test_work_can_be_cancelled(oom_run: Path) -> None:
+def test_only_the_request_that_nobody_waits_for_is_cancelled(oom_run: Path) -> None:
     converter = ConverterProcess(str(oom_run))
     os.kill(converter._child.pid, signal.SIGSTOP)
+    answers: list[bytes] = []
     failures: list[ConverterError] = []
+    gone = threading.Event()
+
+    def wait_for_it() -> None:
+        answers.append(converter.ask(OOM_WINDOW))
+
+    def hang_up() -> None:
+        with pytest.raises(ConverterError) as failure:
+            converter.ask(OOM_WINDOW, still_wanted=lambda: not gone.is_set())
+        failures.append(failure.value)
+
+    threads = [threading.Thread(target=wait_for_it), threading.Thread(target=hang_up)]
+    for thread in threads:
+        thread.start()
+    gone.set()
+    threads[1].join(timeout=60)
+    assert [failure.code for failure in failures] == [CODE_CANCELLED]
+    os.kill(converter._child.pid, signal.SIGCONT)
+    threads[0].join(timeout=60)
+    assert len(answers) == 1
+    converter.close()
+
+
+def test_an_interrupt_does_not_shift_the_answers_after_it(oom_run: Path) -> None:
+    converter = ConverterProcess(str(oom_run))
+
+    def interrupt() -> bool:
+        raise KeyboardInterrupt
+
+    os.kill(converter._child.pid, signal.SIGSTOP)
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            converter.ask({"dataset": "INFO"}, "json", still_wanted=interrupt)
+    os.kill(converter._child.pid, signal.SIGCONT)
+    for dataset, field in [("OOM_WINDOW", "ooms"), ("ALLOCATIONS", "allocations")]:
+        assert field in json.loads(converter.ask({"dataset": dataset}, "json"))
+    converter.close()
+
+
+def test_more_questions_than_it_can_hold_are_refused(oom_run: Path) -> None:
+    converter = ConverterProcess(str(oom_run))
+    os.kill(converter._child.pid, signal.SIGSTOP)
+    done = threading.Event()
+    outcomes: list[int] = []
 
     def ask() -> None:
         try:
-            converter.ask(OOM_WINDOW)
+            converter.ask({"dataset": "INFO"}, still_wanted=lambda: not done.is_set())
         except ConverterError as error:
-            failures.append(error)
+            outcomes.append(error.code)
 
-    waiting = threading.Thread(target=ask)
-    waiting.start()
-    time.sleep(0.2)
-    converter.cancel()
-    waiting.join(timeout=10)
-    assert [failure.code for failure in failures] == [CODE_ABORTED]
+    threads = [threading.Thread(target=ask) for _ in range(MAX_WAITING + 10)]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + 60
+    while len(outcomes) < 10 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert outcomes == [CODE_UNAVAILABLE] * 10
+    done.set()
+    for thread in threads:
+        thread.join(timeout=60)
+    os.kill(converter._child.pid, signal.SIGCONT)
     converter.close()
 
 
@@ -156,7 +214,7 @@ def test_many_threads_get_their_own_answers(pool: ConverterPool, oom_run: Path) 
 
     def ask(limit: int) -> None:
         query = {"dataset": "ALLOCATIONS", "limit": limit}
-        body = pool.ask(str(oom_run), 1, query, "json")
+        body = pool.ask(TraceVersion(str(oom_run)), query, "json")
         answers[limit] = len(json.loads(body)["allocations"])
 
     threads = [threading.Thread(target=ask, args=[limit]) for limit in range(1, 21)]
@@ -172,18 +230,75 @@ def test_the_least_used_converter_is_dropped(pool: ConverterPool, oom_run: Path)
     (trace,) = oom_run.glob("*.xplane.pb")
     traces = [str(oom_run), str(trace), f"{oom_run}/"]
     for path in traces:
-        pool.ask(path, 1, OOM_WINDOW)
+        pool.ask(TraceVersion(path), OOM_WINDOW)
     assert len(children() - before) == 2
     assert pool.progress(traces[0]) is None
     assert pool.progress(traces[2]) == 1.0
 
 
+def test_all_converters_together_keep_to_a_limit(oom_run: Path) -> None:
+    pool = ConverterPool(max_open=4, total_bytes=1)
+    before = children()
+    (trace,) = oom_run.glob("*.xplane.pb")
+    for path in (str(oom_run), str(trace), f"{oom_run}/"):
+        pool.ask(TraceVersion(path), OOM_WINDOW)
+    assert len(children() - before) == 1
+    pool.close()
+
+
+def test_a_converter_that_nobody_uses_goes(oom_run: Path) -> None:
+    pool = ConverterPool(idle_s=0.2)
+    before = children()
+    pool.ask(TraceVersion(str(oom_run)), OOM_WINDOW)
+    wait_until(lambda: not children() - before)
+    assert pool.ask(TraceVersion(str(oom_run)), OOM_WINDOW)
+    pool.close()
+
+
+def test_one_that_everyone_left_while_it_was_reading_goes(oom_run: Path, tmp_path: Path) -> None:
+    (trace,) = oom_run.glob("*.xplane.pb")
+    for host in range(300):  # they take seconds to read
+        (tmp_path / f"{host}.xplane.pb").symlink_to(trace)
+    pool = ConverterPool(abandoned_s=0.2)
+    before = children()
+    with pytest.raises(ConverterError):
+        pool.ask(TraceVersion(str(tmp_path)), OOM_WINDOW, still_wanted=lambda: False)
+    wait_until(lambda: not children() - before)
+    pool.close()
+
+
 def test_a_trace_that_changed_is_read_again(pool: ConverterPool, oom_run: Path) -> None:
     before = children()
-    pool.ask(str(oom_run), "old", OOM_WINDOW)
+    pool.ask(TraceVersion(str(oom_run), 1), OOM_WINDOW)
     old = children() - before
-    pool.ask(str(oom_run), "new", OOM_WINDOW)
+    pool.ask(TraceVersion(str(oom_run), 2), OOM_WINDOW)
     assert (children() - before).isdisjoint(old)
+
+
+def test_askers_of_an_old_and_a_new_version_do_not_end_each_others_converters(
+    pool: ConverterPool, oom_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+    start = subprocess.Popen.__init__
+
+    def count(self: subprocess.Popen[bytes], *args: Any, **options: Any) -> None:
+        started.append(args)
+        start(self, *args, **options)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", count)
+    answers: list[bytes] = []
+
+    def ask(revision: int) -> None:
+        for _ in range(10):
+            answers.append(pool.ask(TraceVersion(str(oom_run), revision), OOM_WINDOW))
+
+    threads = [threading.Thread(target=ask, args=[number % 2]) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+    assert len(answers) == 80
+    assert len(started) <= 2
 
 
 def test_the_environment_changes_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,9 @@ _SelfMessage = TypeVar("_SelfMessage", bound="Message")
 class Message:
     """A message of proto/datasets.proto as a dataclass."""
 
+    strict: typing.ClassVar[bool] = False
+    """Unknown fields are an error: for tests, where converter and package are of one build."""
+
     @classmethod
     def from_json(cls: type[_SelfMessage], value: Mapping[str, Any]) -> _SelfMessage:
         """Returns the message of a parsed JSON object; unknown fields are ignored."""
@@ -28,6 +31,8 @@ class Message:
         known = {}
         for name, item in value.items():
             field = decoders.get(name)
+            if field is None and Message.strict:
+                raise ValueError(f"{cls.__name__} has no field {name!r}")
             if field is not None and item is not None:
                 known[field[0]] = field[1](item)
         return cls(**known)
@@ -75,6 +80,7 @@ def _decoders(cls: Any) -> dict[str, tuple[str, Callable[[Any], Any]]]:
     return {
         _json_name(name): (name, _decoder(hint))
         for name, hint in typing.get_type_hints(cls).items()
+        if typing.get_origin(hint) is not typing.ClassVar
     }
 
 

@@ -15,6 +15,7 @@ from oom_forensics.datasets import (
     Role,
     Sufficiency,
 )
+from oom_forensics.message import Message
 
 
 def test_64_bit_integers_keep_every_bit() -> None:
@@ -43,7 +44,10 @@ def test_numbers_that_are_not_finite_are_read() -> None:
     assert Oom.from_json({"measures": {"reserveWaste": "NaN"}}).measures.reserve_waste != 0
 
 
-def test_a_field_of_a_newer_converter_is_ignored() -> None:
+def test_a_field_of_a_newer_converter_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="colour"):
+        Chunk.from_json({"free": True, "colour": "red"})
+    monkeypatch.setattr(Message, "strict", False)
     assert Chunk.from_json({"free": True, "colour": "red"}) == Chunk(free=True)
 
 

@@ -7,12 +7,13 @@ profiler's own tab names it, so that a person finds the same names in both.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 TRACE_SUFFIX = ".xplane.pb"
@@ -35,6 +36,13 @@ class Run:
     name: str
     folder: str
     files: tuple[TraceFile, ...]
+    revision: int = 0
+    """Greater whenever a scan found other files than the one before."""
+
+    @property
+    def version(self) -> str:
+        """The same for the same files; what a browser keeps is kept under it."""
+        return hashlib.blake2s(repr(self.files).encode(), digest_size=8).hexdigest()
 
     @property
     def modified_ns(self) -> int:
@@ -69,8 +77,19 @@ def scan(logdirs: dict[str, str]) -> list[Run]:
             inside = os.path.relpath(profile_folder.parent.parent, logdir)
             tensorboard_run = "/".join(p for p in (prefix, inside) if p not in ("", "."))
             for run in _runs_of(profile_folder, tensorboard_run):
-                runs.setdefault(run.name, run)
+                name = _free_name(run.name, runs)
+                runs[name] = replace(run, name=name)
     return sorted(runs.values(), key=lambda run: (-run.modified_ns, run.name))
+
+
+def _free_name(name: str, taken: Container[str]) -> str:
+    """Two folders of --logdir_spec may have equal names: the second one gets a number."""
+    number = 1
+    free = name
+    while free in taken:
+        number += 1
+        free = f"{name} ({number})"
+    return free
 
 
 def _profile_folders(logdir: str) -> Iterator[Path]:
@@ -119,40 +138,87 @@ def _trace_files(folder: str) -> Iterator[TraceFile]:
 
 
 class RunList:
-    """The runs of a TensorBoard's logdirs, scanned again when they are old.
+    """The runs of a TensorBoard's logdirs, scanned again behind what is known.
 
-    TensorBoard asks every plugin for `is_active`, one after the other, before it
-    draws its first page: that answer never waits long for a slow disk.
+    A slow disk delays nobody: whoever asks gets the list that is known, and a thread
+    brings it up to date. TensorBoard asks every plugin for `is_active`, one after the
+    other, before it draws its first page: that answer never waits long either.
     """
 
     def __init__(self, logdirs: dict[str, str], fresh_s: float = 2.0) -> None:
         self._logdirs = logdirs
         self._fresh_s = fresh_s
+        self._changed = threading.Condition()
+        """Guards the fields below, and tells of a scan's end."""
+        self._runs: dict[str, Run] = {}
+        self._last_revision = 0
+        self._scans = 0
+        self._is_scanning = False
         self._scan_took_s = 0.0
-        self._scanning = threading.Lock()
-        self._runs: list[Run] = []
         self._scanned_at = float("-inf")
 
-    def all(self) -> list[Run]:
-        """Returns all runs, newest first, as the disk had them moments ago."""
-        with self._scanning:
-            begin = time.monotonic()
-            # A slow disk is asked less often.
-            if begin - self._scanned_at > max(self._fresh_s, 5 * self._scan_took_s):
-                self._runs = scan(self._logdirs)
-                self._scanned_at = time.monotonic()
-                self._scan_took_s = self._scanned_at - begin
-            return self._runs
+    def all(self, wait_s: float = 1.0) -> list[Run]:
+        """Returns all runs, newest first, as the disk has or, if it is slow, had them.
 
-    def find(self, name: str) -> Run | None:
-        """Returns the run of a name; None where there is none."""
-        return next((run for run in self.all() if run.name == name), None)
+        Args:
+          wait_s: how long to wait for a look at the disk, where the last one is old.
+        """
+        self._refresh(wait_s)
+        with self._changed:
+            return list(self._runs.values())
+
+    def find(self, name: str, wait_s: float = 5.0) -> Run | None:
+        """Returns the run of a name; None where there is none.
+
+        Args:
+          name: as Run.name.
+          wait_s: how long to look on the disk for a run that is not known yet.
+        """
+        self._refresh(0)
+        with self._changed:
+            if name in self._runs:
+                return self._runs[name]
+        self._refresh(wait_s)
+        with self._changed:
+            return self._runs.get(name)
 
     def is_empty(self, wait_s: float = 0.5) -> bool:
         """Whether no run is known. Waits at most `wait_s` for a scan of the disk."""
-        if self._runs:
-            return False
-        scan_thread = threading.Thread(target=self.all, daemon=True)
-        scan_thread.start()
-        scan_thread.join(wait_s)
-        return not self._runs
+        with self._changed:
+            if self._runs:
+                return False
+        return not self.all(wait_s)
+
+    def _refresh(self, wait_s: float) -> None:
+        """Begins a scan where the last one is old, and waits a little for its end."""
+        with self._changed:
+            # A slow disk is asked less often.
+            age_s = time.monotonic() - self._scanned_at
+            if not self._is_scanning and age_s > max(self._fresh_s, 5 * self._scan_took_s):
+                self._is_scanning = True
+                threading.Thread(target=self._scan, name="oom-forensics runs", daemon=True).start()
+            if self._is_scanning and wait_s > 0:
+                scans = self._scans
+                self._changed.wait_for(lambda: self._scans > scans, wait_s)
+
+    def _scan(self) -> None:
+        begin = time.monotonic()
+        found: list[Run] | None = None
+        try:
+            found = scan(self._logdirs)
+        finally:
+            with self._changed:
+                if found is not None:
+                    self._runs = {run.name: self._with_revision(run) for run in found}
+                self._scanned_at = time.monotonic()
+                self._scan_took_s = self._scanned_at - begin
+                self._is_scanning = False
+                self._scans += 1
+                self._changed.notify_all()
+
+    def _with_revision(self, run: Run) -> Run:
+        known = self._runs.get(run.name)
+        if known and (known.folder, known.files) == (run.folder, run.files):
+            return known
+        self._last_revision += 1
+        return replace(run, revision=self._last_revision)

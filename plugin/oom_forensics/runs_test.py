@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from oom_forensics.runs import RunList, parse_logdir_spec, scan
+import pytest
+
+from oom_forensics.runs import Run, RunList, parse_logdir_spec, scan
 
 
 def add_trace(folder: Path, host: str = "host", modified_s: int = 1) -> Path:
@@ -78,6 +82,59 @@ def test_a_run_that_appears_later_is_found(tmp_path: Path) -> None:
         time.sleep(0.01)
     assert runs.find("run") is not None
     assert runs.find("../run") is None
+
+
+def test_runs_of_equal_names_are_told_apart(tmp_path: Path) -> None:
+    add_trace(tmp_path / "one/plugins/profile/run", modified_s=2)
+    add_trace(tmp_path / "two/plugins/profile/run", modified_s=1)
+    spec = parse_logdir_spec(f"same:{tmp_path}/one,same:{tmp_path}/two")
+    assert [run.name for run in scan(spec)] == ["same/run", "same/run (2)"]
+
+
+def wait_for(runs: RunList, condition: Callable[[list[Run]], bool]) -> list[Run]:
+    """The list once it fits; the disk is looked at again only every now and then."""
+    deadline = time.monotonic() + 60
+    while not condition(runs.all(wait_s=60)):
+        assert time.monotonic() < deadline
+    return runs.all(wait_s=60)
+
+
+def test_a_run_that_is_written_again_has_a_greater_revision(tmp_path: Path) -> None:
+    runs = RunList({str(tmp_path): ""}, fresh_s=0)
+    trace = add_trace(tmp_path / "plugins/profile/run")
+    (first,) = runs.all(wait_s=60)
+    time.sleep(0.05)
+    (same,) = runs.all(wait_s=60)
+    assert (same.revision, same.version) == (first.revision, first.version)
+    trace.write_bytes(b"\x0a\x00\x0a\x00")
+    (changed,) = wait_for(runs, lambda found: found[0].size_bytes == 4)
+    assert changed.revision > first.revision
+    assert changed.version != first.version
+    trace.unlink()
+    wait_for(runs, lambda found: not found)
+    add_trace(tmp_path / "plugins/profile/run")
+    (again,) = wait_for(runs, lambda found: bool(found))
+    assert again.revision > changed.revision
+
+
+def test_a_slow_disk_delays_nobody_who_asks_for_a_known_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = RunList({str(tmp_path): ""}, fresh_s=0)
+    add_trace(tmp_path / "plugins/profile/run")
+    assert runs.find("run") is not None
+    disk_answers = threading.Event()
+
+    def stuck(logdirs: dict[str, str]) -> list[Run]:
+        disk_answers.wait(60)
+        return scan(logdirs)
+
+    monkeypatch.setattr("oom_forensics.runs.scan", stuck)
+    # Would not return before the disk answers if it waited for it.
+    assert runs.find("run") is not None
+    assert [run.name for run in runs.all(wait_s=0.01)] == ["run"]
+    assert not runs.is_empty()
+    disk_answers.set()
 
 
 def test_a_missing_logdir_has_no_runs(tmp_path: Path) -> None:

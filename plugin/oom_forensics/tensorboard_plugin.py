@@ -4,10 +4,11 @@
     runs                 which runs there are
     data                 a dataset of a run, as the converter answers it
     progress             how much of a run's trace has been read
-    cancel               ends the work on a run (POST)
 
 Routes lie below /data/plugin/oom_forensics/, only read, and take no path: a run is
 looked up by its name in the list of runs. Errors are JSON, `{"error": sentence}`.
+An answer to `data` says in a header which version of the trace it is of. A browser that
+no longer waits for an answer hangs up, and the work for it ends.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ from werkzeug import wrappers
 
 from oom_forensics import converter_process as converter
 from oom_forensics.converter_binary import ConverterMissingError
-from oom_forensics.converter_pool import ConverterPool
+from oom_forensics.converter_pool import ConverterPool, TraceVersion
+from oom_forensics.hang_up import still_there
 from oom_forensics.runs import Run, RunList, parse_logdir_spec
 
 _STATIC = Path(__file__).resolve().parent / "static"
+VERSION_HEADER = "X-Oom-Forensics-Trace-Version"
 _MAX_QUERY_BYTES = 32 << 10
 _GZIP_FROM_BYTES = 1 << 10
 _CONTENT_TYPES = {
@@ -42,7 +45,7 @@ _CONTENT_TYPES = {
 _HTTP_STATUS = {
     converter.CODE_INVALID_ARGUMENT: 400,
     converter.CODE_NOT_FOUND: 404,
-    converter.CODE_ABORTED: 409,
+    converter.CODE_CANCELLED: 503,
     converter.CODE_DATA_LOSS: 422,
     converter.CODE_UNIMPLEMENTED: 501,
     converter.CODE_UNAVAILABLE: 503,
@@ -107,7 +110,6 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
             "/runs": self._serve_runs,
             "/data": self._serve_data,
             "/progress": self._serve_progress,
-            "/cancel": self._serve_cancel,
             "/static/*": self._serve_static,
         }
         for file in _STATIC.iterdir() if _STATIC.is_dir() else ():
@@ -131,6 +133,7 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
                 "hosts": [file.host for file in run.files],
                 "sizeBytes": str(run.size_bytes),
                 "modifiedNs": str(run.modified_ns),
+                "version": run.version,
             }
             for run in self._runs.all()
         ]
@@ -143,27 +146,22 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         form = request.args.get("format", "protobuf")
         if form not in _CONTENT_TYPES:
             raise _HttpError(400, "'format' is one of protobuf, json and csv.")
-        other = ""
+        other = None
         if request.args.get("other_run"):
-            other = self._run_of(request, "other_run").folder
+            other = _version_of(self._run_of(request, "other_run"))
         body = self._converters.ask(
-            run.folder,
-            run.files,
+            _version_of(run),
             query,
             cast(converter.BodyFormat, form),
             other,
+            still_there(request.environ),
         )
-        return _respond_data(request, body, form)
+        return _respond_data(request, body, form, run.version)
 
     @_route("GET", "HEAD")
     def _serve_progress(self, request: wrappers.Request) -> wrappers.Response:
         progress = self._converters.progress(self._run_of(request, "run").folder)
         return http_util.Respond(request, {"progress": progress}, "application/json")
-
-    @_route("POST")
-    def _serve_cancel(self, request: wrappers.Request) -> wrappers.Response:
-        cancelled = self._converters.cancel(self._run_of(request, "run").folder)
-        return http_util.Respond(request, {"cancelled": cancelled}, "application/json")
 
     @_route("GET", "HEAD")
     def _serve_static(self, request: wrappers.Request) -> wrappers.Response:
@@ -199,6 +197,10 @@ def _logdirs(context: Any) -> dict[str, str]:
     return parse_logdir_spec(getattr(flags, "logdir_spec", None) or "")
 
 
+def _version_of(run: Run) -> TraceVersion:
+    return TraceVersion(run.folder, run.revision)
+
+
 def _query_of(request: wrappers.Request) -> dict[str, Any]:
     text = request.args.get("query", "")
     if len(text) > _MAX_QUERY_BYTES:
@@ -212,8 +214,10 @@ def _query_of(request: wrappers.Request) -> dict[str, Any]:
     return query
 
 
-def _respond_data(request: wrappers.Request, body: bytes, form: str) -> wrappers.Response:
-    headers = []
+def _respond_data(
+    request: wrappers.Request, body: bytes, form: str, version: str
+) -> wrappers.Response:
+    headers = [(VERSION_HEADER, version)]
     if form == "csv":
         headers.append(("Content-Disposition", 'attachment; filename="dataset.csv"'))
     encoding = None

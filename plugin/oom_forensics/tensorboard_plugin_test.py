@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import http.client
 import json
+import os
+import signal
+import threading
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -26,6 +34,22 @@ class Answer:
 
     def json(self) -> Any:
         return json.loads(self.body)
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def converters(logdir: Path) -> list[int]:
+    """The process ids of the converters of a logdir's traces."""
+    tasks = Path("/proc/self/task").glob("*/children")
+    children = [int(pid) for file in tasks for pid in file.read_text().split()]
+    return sorted(
+        pid for pid in children if os.fsencode(logdir) in Path(f"/proc/{pid}/cmdline").read_bytes()
+    )
 
 
 class Tab:
@@ -161,13 +185,62 @@ def test_a_dataset_that_the_converter_does_not_have_is_told_apart(oom_tab: Tab) 
     assert "there are" in answer.json()["error"]
 
 
-def test_work_can_be_cancelled_and_asked_for_again(oom_tab: Tab) -> None:
+def test_an_answer_says_of_which_version_of_the_trace_it_is(oom_tab: Tab) -> None:
     run = oom_tab.get("runs").json()[0]
-    asked = {"run": run["run"], "query": '{"dataset": "INFO"}'}
-    oom_tab.get("data", **asked)
-    assert oom_tab.get("cancel", method="POST", run=run["run"]).json() == {"cancelled": True}
-    assert oom_tab.get("progress", run=run["run"]).json() == {"progress": None}
-    assert oom_tab.get("data", **asked).status == 200
+    answer = oom_tab.get("data", run=run["run"], query='{"dataset": "INFO"}')
+    assert answer.headers["X-Oom-Forensics-Trace-Version"] == run["version"]
+
+
+def test_a_browser_that_hangs_up_ends_only_its_own_work(oom_tab: Tab, oom_logdir: Path) -> None:
+    run = oom_tab.get("runs").json()[0]["run"]
+    address = urllib.parse.urlsplit(oom_tab.url)
+    arguments = urllib.parse.urlencode({"run": run, "query": '{"dataset": "INFO"}'})
+    oom_tab.get("data", run=run, query='{"dataset": "INFO"}')
+    (converter,) = converters(oom_logdir)
+    os.kill(converter, signal.SIGSTOP)
+    threads = threading.active_count()
+    left = http.client.HTTPConnection(address.hostname or "", address.port)
+    left.request("GET", f"/data/plugin/oom_forensics/data?{arguments}")
+    with ThreadPoolExecutor() as executor:
+        stays = executor.submit(oom_tab.get, "data", run=run, query='{"dataset": "INFO"}')
+        wait_until(lambda: threading.active_count() >= threads + 3)
+        left.close()
+        # Its thread in TensorBoard ends although the converter says nothing.
+        wait_until(lambda: threading.active_count() <= threads + 2)
+        os.kill(converter, signal.SIGCONT)
+        assert stays.result(timeout=60).status == 200
+    assert converters(oom_logdir) == [converter]
+
+
+def test_fifty_browsers_at_once_get_their_answers_and_leave_nothing_behind(
+    oom_tab: Tab, oom_logdir: Path, record_property: Callable[[str, object], None]
+) -> None:
+    run = oom_tab.get("runs").json()[0]["run"]
+    oom_tab.get("data", run=run, query='{"dataset": "INFO"}')
+    before = (threading.active_count(), converters(oom_logdir))
+    waits_s: list[float] = []
+
+    def browse(browser: int) -> None:
+        random = Random(browser)
+        for _ in range(20):
+            limit = random.randrange(1, 400)
+            dataset = random.choice(["ALLOCATIONS", "MEMORY_TIMELINE", "FRAGMENTATION"])
+            query = json.dumps({"dataset": dataset, "limit": limit, "columns": limit})
+            begin = time.monotonic()
+            answer = oom_tab.get("data", run=run, query=query, format="json")
+            waits_s.append(time.monotonic() - begin)
+            assert answer.status == 200
+            if dataset == "ALLOCATIONS":
+                rows = answer.json()
+                assert len(rows["allocations"]) == min(limit, int(rows["totalCount"]))
+
+    with ThreadPoolExecutor(max_workers=50) as executor:
+        list(executor.map(browse, range(50)))
+    p95_s = sorted(waits_s)[len(waits_s) * 95 // 100]
+    record_property("p95_ms", round(p95_s * 1000))
+    print(f"1,000 questions of 50 browsers: p95 {p95_s * 1000:.0f} ms")
+    assert converters(oom_logdir) == before[1]
+    wait_until(lambda: threading.active_count() <= before[0] + 1)
 
 
 def test_an_empty_trace_is_one_sentence_and_no_crash(tab: Tab) -> None:

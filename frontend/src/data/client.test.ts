@@ -9,13 +9,19 @@ import { DatasetError, type Question, type Source } from './source';
 class MemorySource implements Source {
   readonly offline = false;
   asked: Question[] = [];
+  version = '1';
   constructor(private readonly body: Uint8Array) {}
   async runs() {
     return [];
   }
-  async ask(question: Question) {
+  async ask(question: Question, signal?: AbortSignal) {
     this.asked.push(question);
+    await Promise.resolve();
+    signal?.throwIfAborted();
     return this.body;
+  }
+  versionOf() {
+    return this.version;
   }
   downloadUrl() {
     return undefined;
@@ -26,7 +32,6 @@ class MemorySource implements Source {
   async progress() {
     return undefined;
   }
-  async cancel() {}
 }
 
 const ANSWER = toBinary(
@@ -80,6 +85,32 @@ describe('Client', () => {
     await client.ask(ALLOCATIONS, question);
     client.clear();
     expect(client.peek(ALLOCATIONS, question)).toBeUndefined();
+  });
+
+  it('does not keep what was on its way while everything was forgotten', async () => {
+    const client = new Client(new MemorySource(ANSWER));
+    const answer = client.ask(ALLOCATIONS, question);
+    client.clear();
+    await answer;
+    expect(client.peek(ALLOCATIONS, question)).toBeUndefined();
+  });
+
+  it('does not take the answer of an older trace for that of a newer one', async () => {
+    const source = new MemorySource(ANSWER);
+    const client = new Client(source);
+    await client.ask(ALLOCATIONS, question);
+    source.version = '2';
+    expect(client.peek(ALLOCATIONS, question)).toBeUndefined();
+  });
+
+  it('ends what is waited for of one run, and answers what is asked afterwards', async () => {
+    const client = new Client(new MemorySource(ANSWER));
+    const cancelled = client.ask(ALLOCATIONS, question);
+    const other = client.ask(ALLOCATIONS, { ...question, run: 'other' });
+    client.cancel('r');
+    await expect(cancelled).rejects.toThrow('The work was cancelled.');
+    await expect(other).resolves.toBeDefined();
+    await expect(client.ask(ALLOCATIONS, question)).resolves.toBeDefined();
   });
 
   it('forgets old answers rather than grow without bound', async () => {

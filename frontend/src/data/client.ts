@@ -21,6 +21,11 @@ interface Answer {
 export class Client {
   private readonly answers = new Map<string, Answer>();
   private cachedBytes = 0;
+  /** Counts clear(): an answer that was asked for before it is not kept. */
+  private clears = 0;
+  private onTheirWay = 0;
+  /** How to end what is asked about each run. */
+  private readonly cancels = new Map<string, AbortController>();
 
   constructor(
     private readonly source: Source,
@@ -31,8 +36,10 @@ export class Client {
     return this.source.offline;
   }
 
-  cancel(run: string): Promise<void> {
-    return this.source.cancel(run);
+  /** Ends all that this page waits for of a run; others who ask about it go on. */
+  cancel(run: string): void {
+    this.cancels.get(run)?.abort();
+    this.cancels.delete(run);
   }
 
   runs(signal?: AbortSignal): Promise<readonly Run[]> {
@@ -44,7 +51,7 @@ export class Client {
     _dataset: Dataset<Schema>,
     question: Question,
   ): MessageShape<Schema> | undefined {
-    const key = keyOf(question);
+    const key = this.keyOf(question);
     const answer = this.answers.get(key);
     if (!answer) return undefined;
     this.answers.delete(key);
@@ -59,7 +66,8 @@ export class Client {
   ): Promise<MessageShape<Schema>> {
     const known = this.peek(dataset, question);
     if (known) return known;
-    const body = await this.source.ask(question, signal);
+    const { clears } = this;
+    const body = await this.askUntilEnded(question, signal);
     let message: MessageShape<Schema>;
     try {
       message = fromBinary(dataset.schema, body);
@@ -69,8 +77,33 @@ export class Client {
         0,
       );
     }
-    this.keep(keyOf(question), { message, bytes: body.byteLength });
+    if (clears === this.clears) {
+      this.keep(this.keyOf(question), { message, bytes: body.byteLength });
+    }
     return message;
+  }
+
+  /** Whether an answer is on its way: what plays by itself waits for it. */
+  get busy(): boolean {
+    return this.onTheirWay > 0;
+  }
+
+  /** Asks the source, until the asker or cancel() ends it. */
+  private async askUntilEnded(question: Question, signal?: AbortSignal): Promise<Uint8Array> {
+    const cancel = this.cancels.get(question.run) ?? new AbortController();
+    this.cancels.set(question.run, cancel);
+    this.onTheirWay += 1;
+    try {
+      return await this.source.ask(
+        question,
+        AbortSignal.any(signal ? [signal, cancel.signal] : [cancel.signal]),
+      );
+    } catch (error) {
+      if (!cancel.signal.aborted || signal?.aborted) throw error;
+      throw new DatasetError('The work was cancelled.', 0);
+    } finally {
+      this.onTheirWay -= 1;
+    }
   }
 
   downloadUrl(question: Question, format: TextFormat): string | undefined {
@@ -87,8 +120,14 @@ export class Client {
 
   /** Forgets every answer, as TensorBoard's reload asks. */
   clear(): void {
+    this.clears += 1;
     this.answers.clear();
     this.cachedBytes = 0;
+  }
+
+  private keyOf({ run, otherRun, query }: Question): string {
+    const version = (name: string) => (name === '' ? '' : this.source.versionOf(name));
+    return JSON.stringify([run, version(run), otherRun, version(otherRun), query]);
   }
 
   private keep(key: string, answer: Answer): void {
@@ -111,8 +150,4 @@ export function questionOf(
   otherRun = '',
 ): Question {
   return { run, otherRun, query: canonicalQuery(dataset.kind, fields) };
-}
-
-function keyOf(question: Question): string {
-  return JSON.stringify([question.run, question.otherRun, question.query]);
 }

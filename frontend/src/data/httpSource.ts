@@ -1,19 +1,35 @@
 import { DatasetError, type Question, type Run, type Source, type TextFormat } from './source';
 
+/** In an answer: the version of the trace that it is of. */
+const VERSION_HEADER = 'X-Oom-Forensics-Trace-Version';
+
 /** Asks the routes of the TensorBoard plugin below `base`. */
 export class HttpSource implements Source {
   readonly offline = false;
+  private readonly versions = new Map<string, string>();
 
-  constructor(private readonly base: URL) {}
+  /** `onNewVersion` is called when an answer is of newer traces than the ones before. */
+  constructor(
+    private readonly base: URL,
+    private readonly onNewVersion: (run: string) => void = () => {},
+  ) {}
 
   async runs(signal?: AbortSignal): Promise<readonly Run[]> {
     const response = await this.get(new URL('runs', this.base), signal);
-    return (await response.json()) as Run[];
+    const runs = (await response.json()) as Run[];
+    for (const { run, version } of runs) if (version) this.versions.set(run, version);
+    return runs;
+  }
+
+  versionOf(run: string): string {
+    return this.versions.get(run) ?? '';
   }
 
   async ask(question: Question, signal?: AbortSignal): Promise<Uint8Array> {
     const response = await this.get(this.dataUrl(question, 'protobuf'), signal);
-    return new Uint8Array(await response.arrayBuffer());
+    const body = new Uint8Array(await response.arrayBuffer());
+    this.learn(question.run, response.headers.get(VERSION_HEADER));
+    return body;
   }
 
   downloadUrl(question: Question, format: TextFormat): string {
@@ -32,10 +48,11 @@ export class HttpSource implements Source {
     return typeof progress === 'number' ? progress : undefined;
   }
 
-  async cancel(run: string): Promise<void> {
-    const url = new URL('cancel', this.base);
-    url.searchParams.set('run', run);
-    await fetch(url, { method: 'POST' });
+  private learn(run: string, version: string | null): void {
+    const known = this.versions.get(run);
+    if (!version || version === known) return;
+    this.versions.set(run, version);
+    if (known !== undefined) this.onNewVersion(run);
   }
 
   private dataUrl(question: Question, format: 'protobuf' | TextFormat): URL {

@@ -88,8 +88,8 @@ export class OfflineSource implements Source {
     return undefined;
   }
 
-  async cancel(): Promise<void> {
-    // Nothing is ever under way.
+  versionOf(): string {
+    return '';
   }
 }
 

@@ -4,6 +4,8 @@
 export interface Run {
   readonly run: string;
   readonly hosts: readonly string[];
+  /** Another one whenever its traces are other files; undefined: they never change. */
+  readonly version?: string;
 }
 
 /** A question as the plugin takes it: the canonical JSON of a proto Query. */
@@ -34,16 +36,16 @@ export interface Source {
   /** The answers are in the page: nothing beyond them can be asked. */
   readonly offline: boolean;
   runs(signal?: AbortSignal): Promise<readonly Run[]>;
-  /** The answer as binary protobuf. Rejects with a DatasetError. */
+  /** The answer as binary protobuf. Rejects with a DatasetError. Work that is aborted ends. */
   ask(question: Question, signal?: AbortSignal): Promise<Uint8Array>;
+  /** The version of a run that the last list or answer was of; what is kept is kept under it. */
+  versionOf(run: string): string;
   /** The same answer as a file to save; undefined where there is no server to make it. */
   downloadUrl(question: Question, format: TextFormat): string | undefined;
   /** The moments of an allocator that can be asked about; undefined: any. */
   storedMoments(host: string, allocator: string): readonly StoredMoment[] | undefined;
   /** How much of the trace has been read, 0..1; undefined: not known. */
   progress(run: string, signal?: AbortSignal): Promise<number | undefined>;
-  /** Ends the work on a run; what is waited for is answered with an error. */
-  cancel(run: string): Promise<void>;
 }
 
 /** Why there is no answer, in one sentence for the user. */

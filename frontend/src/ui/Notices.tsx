@@ -59,7 +59,7 @@ export function Waiting({ run, what }: { readonly run: string; readonly what: st
       <div class="button-row">
         <progress {...(known ? { value: progress } : {})} aria-label={what} />
         {long && (
-          <button type="button" class="button" onClick={() => void client().cancel(run)}>
+          <button type="button" class="button" onClick={() => client().cancel(run)}>
             Cancel
           </button>
         )}

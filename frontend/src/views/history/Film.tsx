@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { momentTimeNs, shownMoment } from '../../store/moment';
-import { select } from '../../store/session';
+import { client, select } from '../../store/session';
 import { relativeNs, type Target } from '../../store/target';
 import { visibleRange } from '../../store/timeWindow';
 
@@ -29,6 +29,8 @@ export function Play({ target }: { readonly target: Target }) {
     const at = shownTime(target);
     let time = at !== undefined && at >= from && at < to - step ? at : from;
     const timer = window.setInterval(() => {
+      // A frame is shown before the next one is asked for.
+      if (client().busy) return;
       time += step;
       if (time > to) setPlaying(false);
       else showMoment(target, time);
