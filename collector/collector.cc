@@ -23,6 +23,7 @@
 #include "collector/tensorflow/direct_hooks.h"
 #include "collector/tensorflow/region_hooks.h"
 #include "collector/tensorflow/request_recorder.h"
+#include "collector/trace/modules_plane.h"
 #include "collector/trace/trace_writer.h"
 #include "collector/version.h"
 
@@ -88,6 +89,10 @@ Collector::Collector(const Settings& settings)
                         [this] { return CurrentSettings(); },
                         [this](int64_t start_ns) {
                           return device_memory_.WritePlanes(start_ns);
+                        },
+                        [this](const Recording& recording,
+                               const std::vector<const Site*>& sites) {
+                          return ModulesPlane(recording, sites);
                         }}),
       device_memory_(settings.device_memory) {
   hooks_ = "switched off by OOM_FORENSICS=0";
@@ -124,6 +129,7 @@ void Collector::HookLibrary(const TensorFlowLibrary& library) {
                    new (&Get()->settings_mutex_) std::mutex;
                    Get()->recorder_.AfterForkInChild();
                    Get()->flight_recorder_.AfterForkInChild();
+                   Get()->xla_.AfterForkInChild();
                  });
   // Never freed: threads may be in a hook until the process is gone.
   const auto* requests = new RequestRecorder(
@@ -146,6 +152,9 @@ void Collector::HookLibrary(const TensorFlowLibrary& library) {
   }
   if (!allocators_hooked_) return;
   hooks_ += '\n' + InstallDeviceNames(library, &recorder_.allocators());
+  const HookReport compiled = xla_.Install(library);
+  hooks_ += '\n' + compiled.sentences;
+  compiled_functions_ = compiled.hooked ? "on" : "off: " + compiled.sentences;
   device_memory_.Install();
   SetDeviceProbe(&Collector::ProbeDevices);
 }
@@ -195,14 +204,15 @@ std::string Collector::Configure(const std::string& name,
     SetBfcHooksActive(changed.enabled);
     SetDirectHooksActive(changed.enabled);
     SetCpuAllocatorHooksActive(changed.enabled);
+    xla_.SetActive(changed.enabled);
     recorder_.Clear();
     saw_everything_ = false;
   } else if (name == "snapshot_signal" || name == "cupti" ||
              name == "cupti_source") {
     return name + " is read when TensorFlow is imported; set it before";
   } else if (name != "logdir" && name != "max_reports" &&
-             name != "anonymize_addresses" && !IsEvidenceSetting(name) &&
-             !recorder_.Reconfigure(changed)) {
+             name != "max_module_bytes" && name != "anonymize_addresses" &&
+             !IsEvidenceSetting(name) && !recorder_.Reconfigure(changed)) {
     return name + " can only be set before the first allocation";
   }
   settings_ = changed;
@@ -275,7 +285,9 @@ std::string Collector::StopAndWriteSession(const std::string& logdir,
   }
   SessionFacts session = Facts();
   session.writes_own_file = true;
-  const std::string trace = WriteSession(*recording, session);
+  const std::string trace =
+      WriteSession(*recording, session) +
+      ModulesPlane(*recording, recorder_.sites().Snapshot());
   device_memory_.EndSession();
   const auto folder =
       RunFolder::Make(logdir, recording->stop_ns, "recording", error);
@@ -288,6 +300,20 @@ std::string Collector::StopAndWriteSession(const std::string& logdir,
   flight_recorder_.written_runs().Add({folder->path() + "/" + name, "profile",
                                        AddressShift(session, *recording)});
   return folder->path();
+}
+
+std::string Collector::ModulesPlane(const Recording& recording,
+                                    const std::vector<const Site*>& sites) {
+  const uint64_t max_bytes = CurrentSettings().max_module_bytes;
+  std::string why_not;
+  std::vector<ModuleProto> modules;
+  if (max_bytes != 0) {
+    modules = xla_.ReadModules(&why_not);
+  } else {
+    why_not = "max_module_bytes is 0";
+  }
+  return WriteModulesPlane(ProgramsByNeed(recording, sites), modules, max_bytes,
+                           why_not);
 }
 
 void Collector::BeginStep(int64_t step) {
@@ -322,6 +348,7 @@ std::string Collector::StatusJson() {
   json.Field("hooked", allocators_hooked_);
   json.Field("hooks", hooks_);
   json.Field("attribution", attribution_);
+  json.Field("compiledFunctions", compiled_functions_);
   const cupti::WatchMode watch = device_memory_.Mode();
   json.Field("cuptiMode", watch.mode);
   json.Field("cuptiReason", watch.reason);

@@ -17,6 +17,7 @@
 #include "collector/tensorflow/allocator_state.h"
 #include "collector/tensorflow/device_probe.h"
 #include "collector/tensorflow/tensorflow_library.h"
+#include "collector/xla/xla.h"
 
 namespace oom_forensics::collector {
 
@@ -73,6 +74,9 @@ class Collector {
   SessionFacts Facts();
   std::vector<AllocatorState> AllocatorStates() const;
   std::string WriteSession(const Recording& recording, SessionFacts session);
+  // The modules that XLA compiled, as an XSpace to append to a file of our own.
+  std::string ModulesPlane(const Recording& recording,
+                           const std::vector<const Site*>& sites);
   void ListenForSignal();
 
   std::mutex settings_mutex_;
@@ -88,7 +92,10 @@ class Collector {
   // What is and what not, one sentence per line; and whether ops are named.
   std::string hooks_;
   std::string attribution_;
+  // Whether allocations of compiled functions are named: "on", or why not.
+  std::string compiled_functions_;
   std::string tensorflow_version_;
+  Xla xla_;
   cupti::DeviceMemoryWatcher device_memory_;
   int64_t session_start_ns_ = 0;
   // Of each allocator, when the session began.

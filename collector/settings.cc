@@ -107,6 +107,11 @@ constexpr struct {
        settings->logdir = text;
        return std::string();
      }},
+    {"max_module_bytes", "OOM_FORENSICS_MAX_MODULE_BYTES",
+     [](const std::string& text, Settings* settings) {
+       return ParseCount(text, 0, uint64_t{1} << 30,
+                         &settings->max_module_bytes);
+     }},
     {"max_reports", "OOM_FORENSICS_MAX_REPORTS",
      [](const std::string& text, Settings* settings) {
        return ParseCount(text, 0, 1'000, &settings->max_reports);

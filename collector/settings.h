@@ -57,6 +57,9 @@ struct Settings {
   // Files are written for so many out-of-memories of a process; the rest is
   // counted.
   uint64_t max_reports = 5;
+  // Of the modules that XLA compiled (HLO with its buffer assignment), so many
+  // bytes go into a run; 0: none.
+  uint64_t max_module_bytes = uint64_t{32} << 20;
   // A signal by whose number a snapshot is written, "SIGUSR2" for example;
   // empty: none.
   std::string snapshot_signal;

@@ -102,7 +102,8 @@ std::string FlightRecorder::Write(const std::string& origin, uint64_t sequence,
         folder->Write(host + ".oom_report.json", report, error) &&
         folder->Write(host + ".xplane.pb",
                       WriteTrace(session, allocators, *recording, sites) +
-                          sources_.device_planes(recording->baseline.time_ns),
+                          sources_.device_planes(recording->baseline.time_ns) +
+                          sources_.module_plane(*recording, sites),
                       error);
     if (written) {
       written_runs_.Add(

@@ -40,6 +40,13 @@ class FlightRecorder {
     std::function<std::string(int64_t start_ns)> device_planes = [](int64_t) {
       return std::string();
     };
+    // The plane of the modules that XLA compiled, as an XSpace to append; empty
+    // where XLA plays no part.
+    std::function<std::string(const Recording&,
+                              const std::vector<const Site*>&)>
+        module_plane = [](const Recording&, const std::vector<const Site*>&) {
+          return std::string();
+        };
   };
 
   explicit FlightRecorder(Sources sources) : sources_(std::move(sources)) {}

@@ -36,7 +36,7 @@ bool SiteKey::operator==(const SiteKey& other) const {
   return requested_bytes == other.requested_bytes &&
          allocated_bytes == other.allocated_bytes && dtype == other.dtype &&
          mode == other.mode && op == other.op && shape == other.shape &&
-         region_type == other.region_type;
+         region_type == other.region_type && compiled == other.compiled;
 }
 
 uint64_t SiteKey::Hash() const {
@@ -45,7 +45,12 @@ uint64_t SiteKey::Hash() const {
                                                       << 32);
   hash = HashText(op, hash);
   hash = HashText(shape, hash);
-  return HashText(region_type, hash);
+  hash = HashText(region_type, hash);
+  if (compiled.empty()) return hash;
+  hash = Mix(hash, static_cast<uint64_t>(compiled.program_id));
+  hash = Mix(hash, static_cast<uint64_t>(compiled.buffer_allocation));
+  hash = HashText(compiled.module, hash);
+  return HashText(compiled.launch_op, hash);
 }
 
 struct SiteTable::Slots {
@@ -109,6 +114,13 @@ const Site* SiteTable::Insert(const SiteKey& key, uint64_t hash) {
   site.key.op = InternString(key.op);
   site.key.shape = InternString(key.shape);
   site.key.region_type = InternString(key.region_type);
+  if (!key.compiled.empty()) {
+    CompiledOrigin& compiled = site.key.compiled;
+    compiled.function = InternString(compiled.function);
+    compiled.module = InternString(compiled.module);
+    compiled.launch_op = InternString(compiled.launch_op);
+    compiled.buffer_kind = InternString(compiled.buffer_kind);
+  }
   sites_.push_back(site);
   slots->Put(&sites_.back());
   return &sites_.back();

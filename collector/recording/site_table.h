@@ -20,6 +20,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "collector/recording/compiled_origin.h"
 #include "collector/recording/event.h"
 
 namespace oom_forensics::collector {
@@ -46,6 +47,8 @@ struct SiteKey {
   uint64_t requested_bytes = 0;
   // 0 for a failed request.
   uint64_t allocated_bytes = 0;
+  // Set where XLA asked.
+  CompiledOrigin compiled;
 
   bool operator==(const SiteKey& other) const;
   uint64_t Hash() const;

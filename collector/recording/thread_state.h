@@ -12,12 +12,17 @@
 
 namespace oom_forensics::collector {
 
+struct CompiledRun;
+
 struct ThreadState {
   // The thread's id in the operating system; 0: not asked yet.
   uint32_t os_id = 0;
   // The allocator that the thread is inside of. TensorFlow reports new memory
   // regions from there without saying whose they are.
   const AllocatorInfo* inside = nullptr;
+  // The compiled function that the thread runs (tensorflow/xla_runs.h); null:
+  // none.
+  CompiledRun* compiled_run = nullptr;
   // For sampling; see Recorder::Keeps().
   uint64_t random = 0;
 };

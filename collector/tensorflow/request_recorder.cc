@@ -4,7 +4,9 @@
 
 #include <utility>
 
+#include "collector/recording/thread_state.h"
 #include "collector/tensorflow/device_probe.h"
+#include "collector/xla/runs.h"
 
 namespace oom_forensics::collector {
 
@@ -57,6 +59,9 @@ const Site* RequestRecorder::SiteOfRequest(size_t requested_bytes,
     } catch (...) {  // bad_alloc: the allocation goes without a shape
     }
     key.shape = shape;
+  }
+  if (CompiledRun* const run = CurrentThread().compiled_run) {
+    DescribeRequest(run, requested_bytes, !key.op.empty(), &key.compiled);
   }
   return recorder_->sites().Intern(key);
 }

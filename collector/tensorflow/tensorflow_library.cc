@@ -115,6 +115,48 @@ VTable TensorFlowLibrary::FindHiddenVTable(
   return {};
 }
 
+VTable TensorFlowLibrary::FindCallSlot(const void* function) const {
+  const auto* map = static_cast<const link_map*>(link_map_);
+  const ElfW(Rela)* calls = nullptr;
+  size_t bytes = 0;
+  for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_JMPREL) {
+      // The loader has made it an address.
+      calls = reinterpret_cast<const ElfW(Rela)*>(entry->d_un.d_ptr);
+    } else if (entry->d_tag == DT_PLTRELSZ) {
+      bytes = entry->d_un.d_val;
+    } else if (entry->d_tag == DT_PLTREL && entry->d_un.d_val != DT_RELA) {
+      return {};
+    }
+  }
+  if (calls == nullptr || function == nullptr) return {};
+  VTable found;
+  for (size_t i = 0; i < bytes / sizeof(*calls); ++i) {
+    if (ELF64_R_TYPE(calls[i].r_info) != R_X86_64_JUMP_SLOT) continue;
+    auto** const slot =
+        reinterpret_cast<void**>(map->l_addr + calls[i].r_offset);
+    if (*slot != function) continue;
+    if (found.slots != nullptr) return {};
+    found = {slot, 1};
+  }
+  return found;
+}
+
+std::basic_string_view<unsigned char> TensorFlowLibrary::CodeOf(
+    const char* mangled_name) const {
+  const void* function = Symbol(mangled_name);
+  Dl_info info;
+  const ElfW(Sym)* symbol = nullptr;
+  if (function == nullptr ||
+      dladdr1(function, &info,
+              const_cast<void**>(reinterpret_cast<const void**>(&symbol)),
+              RTLD_DL_SYMENT) == 0 ||
+      symbol == nullptr || info.dli_saddr != function) {
+    return {};
+  }
+  return {static_cast<const unsigned char*>(function), symbol->st_size};
+}
+
 bool TensorFlowLibrary::DerivesSinglyFrom(
     const VTable& vtable, const std::string& mangled_base) const {
   const auto* base = static_cast<const std::type_info*>(

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace oom_forensics::collector {
 
@@ -54,6 +55,15 @@ class TensorFlowLibrary {
   // only base must be the exported class `base`. Has the slots of the base.
   VTable FindHiddenVTable(const std::string& mangled_class,
                           const std::string& mangled_base) const;
+
+  // Where the library keeps the address that its own calls of `function`, an
+  // exported function of it, go through; as a table of that one slot. No slot
+  // if its calls do not go through one.
+  VTable FindCallSlot(const void* function) const;
+
+  // The machine code of an exported function; empty if there is none or its
+  // size is not known.
+  std::basic_string_view<unsigned char> CodeOf(const char* mangled_name) const;
 
   // "2.21.0"; empty if TensorFlow does not say.
   std::string Version() const;

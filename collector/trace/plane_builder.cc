@@ -74,6 +74,11 @@ void PlaneBuilder::AddRef(pbf_writer* message, uint32_t field,
 
 int64_t PlaneBuilder::AddEventMetadata(std::string_view fields) {
   const int64_t id = ++event_metadata_count_;
+  AddEventMetadataWithId(id, fields);
+  return id;
+}
+
+void PlaneBuilder::AddEventMetadataWithId(int64_t id, std::string_view fields) {
   std::string metadata;
   pbf_writer metadata_writer(metadata);
   metadata_writer.add_int64(schema::xevent_metadata::kId, id);
@@ -81,7 +86,6 @@ int64_t PlaneBuilder::AddEventMetadata(std::string_view fields) {
   pbf_writer entry(event_metadata_writer_, schema::xplane::kEventMetadata);
   entry.add_int64(schema::map_entry::kKey, id);
   entry.add_message(schema::map_entry::kValue, metadata);
-  return id;
 }
 
 void PlaneBuilder::AddLine(const LineBuilder& line) {

@@ -39,6 +39,9 @@ class PlaneBuilder {
   // it but the id.
   int64_t AddEventMetadata(std::string_view fields);
 
+  // As above, with an id that the caller chooses. A plane uses one of the two.
+  void AddEventMetadataWithId(int64_t id, std::string_view fields);
+
   // Appends a line as it is now.
   void AddLine(const LineBuilder& line);
 

@@ -298,6 +298,7 @@ class AllocatorPlaneWriter {
         plane_.AddUint(&writer, kField, schema::kEager,
                        key.mode == ExecutionMode::kEager ? 1 : 0);
       }
+      if (!key.compiled.empty()) AddCompiledOrigin(key.compiled, &writer);
       plane_.AddUint(&writer, kField, schema::kRequestedBytes,
                      key.requested_bytes);
       if (kind == EventKind::kAlloc) {
@@ -306,6 +307,25 @@ class AllocatorPlaneWriter {
       }
     }
     return plane_.AddEventMetadata(fields);
+  }
+
+  void AddCompiledOrigin(const CompiledOrigin& origin, pbf_writer* metadata) {
+    const auto add = [&](std::string_view name, std::string_view text) {
+      if (text.empty()) return;
+      plane_.AddRef(metadata, xevent_metadata::kStats, name, text);
+    };
+    add(schema::kCompiledFunction, origin.function);
+    add(schema::kHloModule, origin.module);
+    add(schema::kLaunchOp, origin.launch_op);
+    add(schema::kBufferKind, origin.buffer_kind);
+    if (origin.program_id != kNoProgram) {
+      plane_.AddUint(metadata, xevent_metadata::kStats, schema::kHloProgramId,
+                     static_cast<uint64_t>(origin.program_id));
+    }
+    if (origin.buffer_allocation != kNoBufferAllocation) {
+      plane_.AddInt(metadata, xevent_metadata::kStats,
+                    schema::kBufferAllocation, origin.buffer_allocation);
+    }
   }
 
   const SessionFacts& session_;

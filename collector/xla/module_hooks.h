@@ -1,0 +1,22 @@
+// Sees modules come and go: stands between XLA and XlaDebugInfoManager, where
+// every compiled module is registered with its BufferAssignment, whether or not
+// anyone profiles.
+#ifndef OOM_FORENSICS_COLLECTOR_XLA_MODULE_HOOKS_H_
+#define OOM_FORENSICS_COLLECTOR_XLA_MODULE_HOOKS_H_
+
+#include "collector/tensorflow/hook_report.h"
+#include "collector/tensorflow/tensorflow_library.h"
+#include "collector/xla/modules.h"
+
+namespace oom_forensics::collector {
+
+// `framework` and `implementation` are TensorFlow's two libraries; `modules`
+// must live as long as the process. To be called once, before anything is
+// compiled.
+HookReport InstallModuleHooks(const TensorFlowLibrary& framework,
+                              const TensorFlowLibrary& implementation,
+                              XlaModules* modules);
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_XLA_MODULE_HOOKS_H_

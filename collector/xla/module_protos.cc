@@ -1,0 +1,99 @@
+#include "collector/xla/module_protos.h"
+
+#include <protozero/pbf_reader.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace oom_forensics::collector {
+namespace {
+
+// Field numbers of xla/service/hlo.proto.
+namespace hlo_proto {
+enum Field : uint32_t { kHloModule = 1 };
+}
+namespace hlo_module {
+enum Field : uint32_t { kName = 1, kId = 5 };
+}
+
+// Fills in name and id from the bytes; false if they are not as known.
+bool Identify(ModuleProto* module) {
+  try {
+    protozero::pbf_reader proto(module->bytes);
+    if (!proto.next(hlo_proto::kHloModule)) return false;
+    protozero::pbf_reader fields = proto.get_message();
+    while (fields.next()) {
+      if (fields.tag() == hlo_module::kName) {
+        module->name = fields.get_string();
+      } else if (fields.tag() == hlo_module::kId) {
+        module->program_id = fields.get_int64();
+      } else {
+        fields.skip();
+      }
+    }
+  } catch (const protozero::exception&) {
+    return false;
+  }
+  return !module->name.empty();
+}
+
+}  // namespace
+
+std::optional<ModuleProtoReader> ModuleProtoReader::Find(
+    const TensorFlowLibrary& framework, const TensorFlowLibrary& implementation,
+    std::string* why) {
+  ModuleProtoReader reader;
+  bool complete = true;
+  const auto find = [&](const TensorFlowLibrary& library, auto* place,
+                        const char* name) {
+    *place = reinterpret_cast<std::remove_pointer_t<decltype(place)>>(
+        library.Symbol(name));
+    if (*place == nullptr && complete) {
+      complete = false;
+      *why = std::string("TensorFlow does not export ") + name;
+    }
+  };
+  find(framework, &reader.has_active_session_,
+       "_ZN3tsl8profiler12ProfilerLock16HasActiveSessionEv");
+  find(implementation, &reader.manager_,
+       "_ZZN3xla19XlaDebugInfoManager3GetEvE9singleton");
+  find(implementation, &reader.start_tracing_,
+       "_ZN3xla19XlaDebugInfoManager12StartTracingEv");
+  find(implementation, &reader.stop_tracing_,
+       "_ZN3xla19XlaDebugInfoManager11StopTracingEPSt6vectorISt10unique_ptrINS_"
+       "8HloProtoESt14default_deleteIS3_EESaIS6_EE");
+  find(framework, &reader.serialize_,
+       "_ZNK6google8protobuf11MessageLite17SerializeAsStringB5cxx11Ev");
+  find(framework, &reader.delete_proto_, "_ZN3xla8HloProtoD0Ev");
+  if (!complete) return std::nullopt;
+  return reader;
+}
+
+std::vector<ModuleProto> ModuleProtoReader::Read(const XlaModules& modules,
+                                                 std::string* why_not) const {
+  void* const manager = *manager_;
+  if (manager == nullptr) return {};
+  if (has_active_session_()) {
+    *why_not =
+        "a profiler session of TensorFlow's was running; its trace holds them";
+    return {};
+  }
+  if (modules.EstimatedProtoBytes() > kMaxEstimatedBytes) {
+    *why_not = "all modules of this process together are too large to read";
+    return {};
+  }
+  // std::vector<std::unique_ptr<HloProto>>, whose elements are ours to delete.
+  std::vector<void*> protos;
+  start_tracing_(manager);
+  stop_tracing_(manager, &protos);
+  std::vector<ModuleProto> result;
+  for (void* proto : protos) {
+    if (proto == nullptr) continue;
+    ModuleProto module;
+    module.bytes = serialize_(proto);
+    delete_proto_(proto);
+    if (Identify(&module)) result.push_back(std::move(module));
+  }
+  return result;
+}
+
+}  // namespace oom_forensics::collector

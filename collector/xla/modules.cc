@@ -1,0 +1,45 @@
+#include "collector/xla/modules.h"
+
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace oom_forensics::collector {
+
+void XlaModules::Add(const void* address, XlaModule module) {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  if (modules_.size() >= kMaxModules) {
+    alive_.erase(address);
+    return;
+  }
+  modules_.push_back(std::move(module));
+  alive_[address] = &modules_.back();
+}
+
+void XlaModules::Remove(int64_t program_id) noexcept {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  for (auto entry = alive_.begin(); entry != alive_.end(); ++entry) {
+    if (entry->second->program_id != program_id) continue;
+    alive_.erase(entry);
+    return;
+  }
+}
+
+const XlaModule* XlaModules::Find(const void* address) const noexcept {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  const auto found = alive_.find(address);
+  return found == alive_.end() ? nullptr : found->second;
+}
+
+uint64_t XlaModules::EstimatedProtoBytes() const noexcept {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& [address, module] : alive_) {
+    bytes += module->estimated_proto_bytes;
+  }
+  return bytes;
+}
+
+void XlaModules::AfterForkInChild() { new (&mutex_) std::shared_mutex; }
+
+}  // namespace oom_forensics::collector

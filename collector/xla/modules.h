@@ -1,0 +1,59 @@
+// XlaModules: the modules that XLA has compiled in this process. Each becomes
+// known when XLA registers it, and is told apart by its address for as long as
+// it is alive.
+#ifndef OOM_FORENSICS_COLLECTOR_XLA_MODULES_H_
+#define OOM_FORENSICS_COLLECTOR_XLA_MODULES_H_
+
+#include <cstdint>
+#include <deque>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+
+#include "collector/recording/compiled_origin.h"
+#include "collector/xla/buffer_requests.h"
+
+namespace oom_forensics::collector {
+
+struct XlaModule {
+  // xla::HloModule's name() and unique_id(); the latter kNoProgram where it
+  // cannot be read.
+  std::string name;
+  int64_t program_id = kNoProgram;
+  // As a person knows it.
+  std::string function;
+  BufferPlan plan;
+  // How large its HloProto is, roughly.
+  uint64_t estimated_proto_bytes = 0;
+};
+
+class XlaModules {
+ public:
+  // What is alive at `address` from now on. May throw bad_alloc.
+  void Add(const void* address, XlaModule module);
+  // The module with this id is gone.
+  void Remove(int64_t program_id) noexcept;
+
+  // The module that is alive at `address`; null if it is not known. What is
+  // returned stays.
+  const XlaModule* Find(const void* address) const noexcept;
+
+  // Of all that are alive.
+  uint64_t EstimatedProtoBytes() const noexcept;
+
+  // fork(): who held the lock, if anyone, is in the parent.
+  void AfterForkInChild();
+
+ private:
+  // Further modules are not known by name.
+  static constexpr size_t kMaxModules = 100'000;
+
+  mutable std::shared_mutex mutex_;
+  // All that ever were: a thread may still run one that was just removed.
+  std::deque<XlaModule> modules_;
+  std::unordered_map<const void*, const XlaModule*> alive_;
+};
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_XLA_MODULES_H_
