@@ -39,7 +39,7 @@ absl::StatusOr<Position> MomentOf(const Run& run,
 
 std::string Sentence(const FoundLeak& leak, const StepIndex& steps,
                      const std::string& what) {
-  const std::string unit = steps.from_calls() ? "call" : "step";
+  const std::string unit = steps.unit();
   if (leak.kind == FoundLeak::Kind::kSurvivor) {
     return absl::StrCat(FormatCount(leak.rows.size()), " of ", what,
                         " are still there, though others like them are freed "

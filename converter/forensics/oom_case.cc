@@ -93,6 +93,7 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
               ? WholeUnits(std::min(device_free_bytes(), allowed_growth_bytes_))
               : allowed_growth_bytes_),
       leaks_(std::move(leaks)),
+      completed_step_(FindCompletedStep(replay, leaks_->steps, failure)),
       what_if_(replay, failure,
                device_is_full() ? usage_.reserved_bytes + growable_bytes_
                                 : limit_bytes_) {
@@ -123,7 +124,11 @@ bool OomCase::IsOfThisStep(Row alloc) const {
     if (now != kUnknownStep) return host().StepAt(replay_.BornPs(alloc)) == now;
   }
   const int64_t step_id = replay_.trace().ContextOf(failure_).step_id;
-  return step_id != 0 && replay_.trace().ContextOf(alloc).step_id == step_id;
+  if (step_id != 0) {
+    return replay_.trace().ContextOf(alloc).step_id == step_id;
+  }
+  // Eager ops have no id, nor has anything in TensorFlow 2.20 and older.
+  return !steps().spans().empty() && alloc >= steps().spans().back().end;
 }
 
 bool OomCase::OnGpu() const { return StartsWith(replay_.trace().name, "GPU"); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "converter/forensics/batch_dimension.h"
+#include "converter/forensics/completed_step.h"
 #include "converter/forensics/device_pressure.h"
 #include "converter/forensics/layout.h"
 #include "converter/forensics/leak_finder.h"
@@ -74,6 +75,11 @@ class OomCase {
   // The batch size; nothing where the shapes do not show it.
   const std::optional<BatchDimension>& batch() const { return batch_; }
   const WhatIf& what_if() const { return what_if_; }
+  // An earlier step like the one that failed; nothing: what that would have
+  // asked for is not known.
+  const std::optional<CompletedStep>& completed_step() const {
+    return completed_step_;
+  }
 
   // Free memory of the device; 0: unknown.
   uint64_t device_free_bytes() const {
@@ -100,6 +106,7 @@ class OomCase {
   uint64_t most_free_region_bytes_ = 0;
   uint64_t free_chunk_count_ = 0;
   const std::shared_ptr<const LeakSearchResult> leaks_;
+  const std::optional<CompletedStep> completed_step_;
   std::optional<BatchDimension> batch_;
   const WhatIf what_if_;
 };

@@ -18,7 +18,7 @@ constexpr Finder kFinders[] = {
     FreeDevice,          ReleaseLeak,     Float32,
     ReleasePins,         SmallerBatch,    MixedPrecision,
     CheckpointGradients, MemoryGrowthOff, CudaMallocAsync,
-    LargerLimit,         ShardVariables,
+    LargerLimit,
 };
 
 std::string Proof(const OomCase& oom, const Scenario& scenario,
@@ -26,10 +26,12 @@ std::string Proof(const OomCase& oom, const Scenario& scenario,
   std::string proof = absl::StrCat(
       "Replayed the last ", FormatCount(outcome.requests),
       " requests through a model of TensorFlow's allocator with this change: ");
-  const std::string rest =
-      scenario.then_like.empty()
-          ? ""
-          : " and what the rest of the step is known to need at once";
+  std::string rest;
+  if (scenario.then_step.has_value()) {
+    rest = " and all that an earlier step like this one asked for";
+  } else if (!scenario.then_like.empty()) {
+    rest = " and what the rest of the step is known to need at once";
+  }
   if (outcome.placed) {
     absl::StrAppend(&proof, "the request", rest, " found a place; then ",
                     FormatBytes(outcome.largest_free_bytes),
@@ -61,6 +63,13 @@ uint64_t LeakedBytesPerStep(const OomCase& oom) {
   return static_cast<uint64_t>(bytes_per_step);
 }
 
+Sufficiency Grade(const RemedyCandidate& candidate, const Outcome& outcome) {
+  if (!outcome.placed) return NOT_ENOUGH;
+  if (candidate.is_estimate) return UNCERTAIN;
+  return candidate.scenario->then_step.has_value() ? ENOUGH_ALONE
+                                                   : REQUEST_FITS;
+}
+
 void TryAlone(const OomCase& oom, RemedyCandidate& candidate) {
   Remedy& remedy = candidate.remedy;
   if (!candidate.scenario.has_value()) return;
@@ -68,7 +77,7 @@ void TryAlone(const OomCase& oom, RemedyCandidate& candidate) {
     remedy.set_bytes(FreedBytes(oom, *candidate.scenario));
   }
   if (!oom.what_if().IsFaithful()) {
-    remedy.set_sufficiency(SUFFICIENCY_UNKNOWN);
+    remedy.set_sufficiency(UNCERTAIN);
     remedy.set_proof(
         oom.has_layout()
             ? "Not tried: the model of TensorFlow's allocator does not "
@@ -87,8 +96,12 @@ void TryAlone(const OomCase& oom, RemedyCandidate& candidate) {
     return;
   }
   const Outcome outcome = oom.what_if().Try(*candidate.scenario);
-  remedy.set_sufficiency(outcome.placed ? ENOUGH_ALONE : NOT_ENOUGH);
+  remedy.set_sufficiency(Grade(candidate, outcome));
   remedy.set_proof(Proof(oom, *candidate.scenario, outcome));
+  remedy.set_needs_low_bytes(outcome.step_peak_bytes);
+  remedy.set_needs_high_bytes(outcome.step_peak_bytes);
+  remedy.set_has_bytes(candidate.scenario->limit_bytes.value_or(
+      oom.what_if().settings().limit_bytes));
 }
 
 // Marks the pairs of remedies of which neither is enough but both are.
@@ -106,7 +119,6 @@ void TryTogether(const OomCase& oom, std::vector<RemedyCandidate>& candidates) {
       const Outcome outcome = oom.what_if().Try(both);
       if (!outcome.placed) continue;
       for (RemedyCandidate* remedy : {&first, &second}) {
-        remedy->remedy.set_sufficiency(ENOUGH_WITH_OTHERS);
         remedy->remedy.set_proof(
             absl::StrCat("Together: ", Proof(oom, both, outcome)));
       }
@@ -120,12 +132,12 @@ int Rank(const Remedy& remedy) {
   switch (remedy.sufficiency()) {
     case ENOUGH_ALONE:
       return 0;
-    case ENOUGH_WITH_OTHERS:
+    case REQUEST_FITS:
       return 1;
-    case NOT_ENOUGH:
-      return 3;
-    default:
+    case UNCERTAIN:
       return 2;
+    default:
+      return remedy.with().empty() ? 4 : 3;
   }
 }
 

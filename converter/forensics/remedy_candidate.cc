@@ -48,6 +48,10 @@ void AddRefusedTogether(const OomCase& oom, Scenario& scenario) {
 }  // namespace
 
 Scenario WithRestOfStep(const OomCase& oom, Scenario scenario) {
+  if (oom.completed_step().has_value()) {
+    scenario.then_step = oom.completed_step();
+    return scenario;
+  }
   AddRefusedTogether(oom, scenario);
   const SiteId failed = oom.replay().trace().site[oom.failure()];
   if (oom.roles().RoleOfFailed(failed) != ROLE_ACTIVATION ||

@@ -19,6 +19,9 @@ struct RemedyCandidate {
   // What it changes; unset: it cannot be tried in the model, and the remedy's
   // sufficiency and proof are set already.
   std::optional<Scenario> scenario;
+  // The scenario is a guess at what TensorFlow would make of the remedy, not
+  // what it is known to do: nothing can be promised.
+  bool is_estimate = false;
 };
 
 // Each is nothing where the trace has no evidence for it.
@@ -27,7 +30,6 @@ struct RemedyCandidate {
 std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom);
 std::optional<RemedyCandidate> ReleasePins(const OomCase& oom);
 std::optional<RemedyCandidate> CheckpointGradients(const OomCase& oom);
-std::optional<RemedyCandidate> ShardVariables(const OomCase& oom);
 // How large it is:
 std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom);
 std::optional<RemedyCandidate> Float32(const OomCase& oom);

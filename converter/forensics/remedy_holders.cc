@@ -211,40 +211,12 @@ std::optional<RemedyCandidate> CheckpointGradients(const OomCase& oom) {
       FormatBytes(BytesOf(oom, activations)), " in these; first ",
       DescribeSite(oom.host(), oom.replay().SiteOf(activations.front())),
       ". It costs a second forward pass through those layers."));
-  candidate.remedy.set_code("layer.call = tf.recompute_grad(layer.call)");
+  candidate.remedy.set_code(
+      "with keras.RematScope(mode=\"full\"):  # Keras 3.9 and newer; else "
+      "tf.recompute_grad(f)\n    model = make_model()");
+  // Which layers are recomputed together is not in the trace.
+  candidate.is_estimate = true;
   candidate.scenario = dropping(count);
-  return candidate;
-}
-
-std::optional<RemedyCandidate> ShardVariables(const OomCase& oom) {
-  size_t devices = 0;
-  for (const AllocatorTrace& allocator : oom.host().allocators) {
-    if (StartsWith(allocator.name, "GPU")) ++devices;
-  }
-  if (devices < 2 || !oom.OnGpu()) return std::nullopt;
-  std::vector<Row> variables;
-  for (const Row row : oom.live()) {
-    const Role role = oom.roles().RoleOf(row);
-    if (role == ROLE_VARIABLE || role == ROLE_OPTIMIZER)
-      variables.push_back(row);
-  }
-  const uint64_t bytes = BytesOf(oom, variables);
-  if (!IsWorthIt(oom, bytes)) return std::nullopt;
-  RemedyCandidate candidate;
-  candidate.remedy.set_kind("shard_variables");
-  candidate.remedy.set_title(absl::StrCat(
-      "Spread the largest variables over the ", devices, " GPUs."));
-  candidate.remedy.set_detail(
-      absl::StrCat("Variables and the optimizer's slots for them hold ",
-                   FormatBytes(bytes), " on this device."));
-  candidate.remedy.set_code("keras.distribution.ModelParallel(...)");
-  const RowSet held(variables.begin(), variables.end());
-  Scenario scenario;
-  scenario.resized = [held = std::make_shared<const RowSet>(held), devices](
-                         Row row, uint64_t size) {
-    return held->contains(row) ? (size + devices - 1) / devices : size;
-  };
-  candidate.scenario = WithRestOfStep(oom, std::move(scenario));
   return candidate;
 }
 

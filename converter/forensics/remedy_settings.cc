@@ -66,11 +66,16 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
                          "trace.")
           : absl::StrCat("The device still had ",
                          FormatBytes(device_free_bytes), " free."));
+  if (by_setting) {
+    candidate.remedy.mutable_values()->set_setting(
+        absl::StrCat(kCpuLimit, "=", limit_bytes / kMiB));
+  }
   candidate.remedy.set_code(
       by_setting
           ? absl::StrCat(kCpuLimit, "=", limit_bytes / kMiB)
           : absl::StrCat("tf.config.LogicalDeviceConfiguration(memory_limit=",
                          limit_bytes / kMiB, ")"));
+  candidate.remedy.mutable_values()->set_limit_bytes(limit_bytes);
   candidate.remedy.set_bytes(limit_bytes - oom.limit_bytes());
   candidate.scenario = WithLimit(oom, limit_bytes);
   return candidate;
@@ -133,8 +138,9 @@ std::optional<RemedyCandidate> CudaMallocAsync(const OomCase& oom) {
       "It puts one tensor together from several pieces of physical memory, so "
       "gaps do not add up to waste.");
   candidate.remedy.set_code("TF_GPU_ALLOCATOR=cuda_malloc_async");
+  candidate.remedy.mutable_values()->set_setting(candidate.remedy.code());
   candidate.remedy.set_bytes(oom.free_bytes() - oom.largest_free_bytes());
-  candidate.remedy.set_sufficiency(ENOUGH_ALONE);
+  candidate.remedy.set_sufficiency(UNCERTAIN);
   candidate.remedy.set_proof(absl::StrCat(
       FormatBytes(oom.available_bytes()), " were left in all, ",
       FormatBytes(oom.rounded_bytes()),

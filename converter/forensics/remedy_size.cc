@@ -154,6 +154,8 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
       " shrink with the batch.",
       fits ? "" : " Even a batch of 1 would not have been enough by itself."));
   candidate.remedy.set_code(absl::StrCat("batch_size=", size));
+  candidate.remedy.mutable_values()->set_batch_size(size);
+  candidate.remedy.mutable_values()->set_batch_size_before(full);
   candidate.scenario = WithBatch(oom, scales, size);
   return candidate;
 }
@@ -173,6 +175,7 @@ std::optional<RemedyCandidate> Float32(const OomCase& oom) {
   candidate.remedy.set_code(
       "tf.keras.backend.set_floatx(\"float32\")  # and "
       "inputs.astype(\"float32\")");
+  candidate.remedy.mutable_values()->set_dtype("float32");
   candidate.scenario = Halved(oom, float64);
   return candidate;
 }
@@ -198,9 +201,14 @@ std::optional<RemedyCandidate> MixedPrecision(const OomCase& oom) {
       "Layers then compute in 16 bits while the weights stay as they are, "
       "which halves ",
       absl::StrJoin(smaller, " and "), "."));
+  const char* const policy = oom.OnGpu() ? "mixed_float16" : "mixed_bfloat16";
   candidate.remedy.set_code(
-      absl::StrCat("tf.keras.mixed_precision.set_global_policy(\"",
-                   oom.OnGpu() ? "mixed_float16" : "mixed_bfloat16", "\")"));
+      absl::StrCat("import keras; keras.mixed_precision.set_global_policy(\"",
+                   policy, "\")"));
+  candidate.remedy.mutable_values()->set_dtype(policy);
+  candidate.remedy.mutable_values()->set_runs_before(true);
+  // What is copied between the two precisions is in no trace of float32.
+  candidate.is_estimate = true;
   candidate.scenario = Halved(oom, halved);
   return candidate;
 }

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+#include "converter/forensics/op_period.h"
 #include "converter/trace/op_name.h"
 
 namespace oom_forensics {
 namespace {
+
+// Fewer calls say nothing about what grows; rounds may.
+constexpr size_t kMinCalls = 4;
 
 // Whether the op has a scope: eager ops and those of input pipelines, which
 // have executor steps of their own, have none.
@@ -16,11 +20,24 @@ bool IsInLayer(const AllocatorReplay& replay, Row alloc) {
 }  // namespace
 
 StepIndex::StepIndex(const AllocatorReplay& replay, Position until) {
-  if (replay.host().steps.empty()) {
-    FromCalls(replay, until);
-  } else {
+  if (!replay.host().steps.empty()) {
     FromTrainingSteps(replay, until);
+    return;
   }
+  FromCalls(replay, until);
+  if (spans_.size() < kMinCalls) FromRounds(replay, until);
+}
+
+const char* StepIndex::unit() const {
+  switch (source_) {
+    case Source::kTrainingSteps:
+      return "step";
+    case Source::kCalls:
+      return "call";
+    case Source::kRounds:
+      return "round";
+  }
+  return "step";
 }
 
 void StepIndex::FromTrainingSteps(const AllocatorReplay& replay,
@@ -37,7 +54,7 @@ void StepIndex::FromTrainingSteps(const AllocatorReplay& replay,
 }
 
 void StepIndex::FromCalls(const AllocatorReplay& replay, Position until) {
-  from_calls_ = true;
+  source_ = Source::kCalls;
   const AllocatorTrace& trace = replay.trace();
   int64_t current = 0;
   for (Row row = trace.baseline_rows; row < until; ++row) {
@@ -52,6 +69,16 @@ void StepIndex::FromCalls(const AllocatorReplay& replay, Position until) {
   }
   // The last one may not have ended.
   if (!spans_.empty()) spans_.pop_back();
+}
+
+void StepIndex::FromRounds(const AllocatorReplay& replay, Position until) {
+  const std::vector<Position> begins = FindPeriods(replay, until);
+  if (begins.empty()) return;
+  source_ = Source::kRounds;
+  spans_.clear();
+  for (size_t i = 0; i + 1 < begins.size(); ++i) {
+    spans_.push_back({static_cast<int64_t>(i), begins[i], begins[i + 1]});
+  }
 }
 
 int64_t StepIndex::IndexOf(Row row) const {

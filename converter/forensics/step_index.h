@@ -12,7 +12,7 @@ namespace oom_forensics {
 
 struct StepSpan {
   // The training step's number; where the trace has no training steps, the
-  // number of the call of a graph function, from 0.
+  // number of the call of a graph function or of the round, from 0.
   int64_t number = 0;
   // Positions; `end` is the state after its last row.
   Position begin = 0;
@@ -21,23 +21,35 @@ struct StepSpan {
 
 class StepIndex {
  public:
+  // What the spans were found by.
+  enum class Source {
+    // Training steps that the program or Keras marked.
+    kTrainingSteps,
+    // Each new executor step, a call of a graph function, is one.
+    kCalls,
+    // The sequence of ops repeats itself (op_period.h).
+    kRounds,
+  };
+
   // Steps that have ended at `until` or before. Where the trace has no training
-  // steps, each new executor step (a call of a graph function) is one.
+  // steps, calls of graph functions; where it has no calls either, rounds.
   StepIndex(const AllocatorReplay& replay, Position until);
 
   // In order, without overlap; there may be rows between them.
   const std::vector<StepSpan>& spans() const { return spans_; }
-  // The steps are calls of graph functions, not training steps.
-  bool from_calls() const { return from_calls_; }
+  Source source() const { return source_; }
+  // "step", "call", "round": what a span is to be called.
+  const char* unit() const;
   // Index of the last span that begins at or before the row; -1: none.
   int64_t IndexOf(Row row) const;
 
  private:
   void FromTrainingSteps(const AllocatorReplay& replay, Position until);
   void FromCalls(const AllocatorReplay& replay, Position until);
+  void FromRounds(const AllocatorReplay& replay, Position until);
 
   std::vector<StepSpan> spans_;
-  bool from_calls_ = false;
+  Source source_ = Source::kTrainingSteps;
 };
 
 }  // namespace oom_forensics

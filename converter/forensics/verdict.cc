@@ -137,7 +137,7 @@ class Judge {
     const AllocationSite& site = oom_.replay().SiteOf(largest.rows.front());
     const std::string what = absl::StrCat("outputs of ", oom_.host().OpOf(site),
                                           " ", oom_.host().ShapeOf(site));
-    const std::string unit = oom_.steps().from_calls() ? "call" : "step";
+    const std::string unit = oom_.steps().unit();
     std::string sentence;
     if (largest.kind == FoundLeak::Kind::kGrowth) {
       sentence = absl::StrCat(

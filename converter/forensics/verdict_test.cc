@@ -90,7 +90,7 @@ TEST(VerdictTest, EnoughFreeInPiecesOfOneRegionIsFragmentation) {
   EXPECT_TRUE(judged.oom->what_if().IsFaithful());
   const Remedy* pins = judged.FindRemedy("release_pins");
   ASSERT_NE(pins, nullptr);
-  EXPECT_EQ(pins->sufficiency(), ENOUGH_ALONE);
+  EXPECT_EQ(pins->sufficiency(), REQUEST_FITS);
 }
 
 TEST(VerdictTest, EnoughFreeInDifferentRegionsIsGrowthRegions) {
@@ -163,7 +163,7 @@ TEST(VerdictTest, AFullDeviceIsCuredByTheProcessesThatFillIt) {
   const Remedy* stop = judged.FindRemedy("free_device");
   ASSERT_NE(stop, nullptr);
   EXPECT_EQ(stop->bytes(), 60 * kMiB);
-  EXPECT_EQ(stop->sufficiency(), ENOUGH_ALONE);
+  EXPECT_EQ(stop->sufficiency(), REQUEST_FITS);
 }
 
 TEST(VerdictTest, GrowthStepByStepIsLeakLikeAndALargerLimitNoCure) {
@@ -179,7 +179,7 @@ TEST(VerdictTest, GrowthStepByStepIsLeakLikeAndALargerLimitNoCure) {
   EXPECT_EQ(judged.verdict.kind(), "LEAK_LIKE");
   const Remedy* release = judged.FindRemedy("release_leak");
   ASSERT_NE(release, nullptr);
-  EXPECT_EQ(release->sufficiency(), ENOUGH_ALONE);
+  EXPECT_EQ(release->sufficiency(), REQUEST_FITS);
   EXPECT_EQ(judged.remedies.front().kind(), "release_leak");
 }
 
@@ -237,7 +237,7 @@ TEST(RemediesTest, Float64IsHalvedWhereItHoldsTheMemory) {
   const Remedy* float32 = judged.FindRemedy("float32");
   ASSERT_NE(float32, nullptr);
   EXPECT_EQ(float32->bytes(), 3 * kMiB);
-  EXPECT_EQ(float32->sufficiency(), ENOUGH_ALONE);
+  EXPECT_EQ(float32->sufficiency(), REQUEST_FITS);
 }
 
 TEST(RemediesTest, ARefusedRequestAloneCanBeWorthMixedPrecision) {
@@ -318,7 +318,7 @@ TEST(VerdictTest, WithoutALayoutNoRemedyIsSaidToHaveBeenTried) {
   const Judged judged = Judge(trace);
   ASSERT_FALSE(judged.remedies.empty());
   for (const Remedy& remedy : judged.remedies) {
-    EXPECT_EQ(remedy.sufficiency(), SUFFICIENCY_UNKNOWN) << remedy.kind();
+    EXPECT_EQ(remedy.sufficiency(), UNCERTAIN) << remedy.kind();
     EXPECT_THAT(remedy.proof(), HasSubstr("driver places the blocks"));
   }
 }

@@ -59,7 +59,13 @@ class Trial {
       Apply(row);
     }
     if (!outcome_.failed_before) {
-      outcome_.placed = model_->Allocate(RequestedBytes(failure_)).has_value();
+      const std::optional<uint64_t> place =
+          model_->Allocate(RequestedBytes(failure_));
+      outcome_.placed = place.has_value();
+      if (outcome_.placed && scenario_.then_step.has_value()) {
+        model_->Free(*place);
+        outcome_.placed = RunCompletedStep(*scenario_.then_step);
+      }
     }
     for (const Row row : scenario_.then_like) {
       outcome_.placed =
@@ -184,6 +190,36 @@ class Trial {
     address_[row] = *address;
   }
 
+  // The failed step anew, as a completed one went. What that one freed of what
+  // was older than itself stays: its like may be needed longer now.
+  bool RunCompletedStep(const CompletedStep& step) {
+    std::vector<Row> begun;
+    for (const auto& [row, address] : address_) {
+      if (row >= step.failed_begin) begun.push_back(row);
+    }
+    std::sort(begun.begin(), begun.end());
+    for (const Row row : begun) model_->Free(address_.at(row));
+    outcome_.step_peak_bytes = model_->in_use_bytes();
+    absl::flat_hash_map<Row, uint64_t> made;
+    for (Row row = step.begin; row < step.end; ++row) {
+      const RowKind kind = replay_.trace().kind_of[row];
+      if (kind == RowKind::kAlloc) {
+        const std::optional<uint64_t> place =
+            model_->Allocate(RequestedBytes(row));
+        if (!place.has_value()) return false;
+        made[row] = *place;
+        outcome_.step_peak_bytes =
+            std::max(outcome_.step_peak_bytes, model_->in_use_bytes());
+      } else if (kind == RowKind::kFree) {
+        const auto live = made.find(replay_.PartnerOf(row));
+        if (live == made.end()) continue;
+        model_->Free(live->second);
+        made.erase(live);
+      }
+    }
+    return true;
+  }
+
   const AllocatorReplay& replay_;
   const Row failure_;
   BfcSettings settings_;
@@ -235,6 +271,7 @@ Scenario Together(const Scenario& first, const Scenario& second) {
   }
   if (second.limit_bytes.has_value()) both.limit_bytes = second.limit_bytes;
   both.one_region = first.one_region || second.one_region;
+  if (!both.then_step.has_value()) both.then_step = second.then_step;
   // Both know of the same rest of the step; one may know of more.
   if (second.then_like.size() > both.then_like.size()) {
     both.then_like = second.then_like;

@@ -22,6 +22,14 @@ namespace oom_forensics {
 
 inline constexpr Row kMaxWhatIfRows = 100000;
 
+// A completed step that did what the failed one was to do.
+struct CompletedStep {
+  Row begin = 0;
+  Row end = 0;
+  // Where the failed step begins.
+  Row failed_begin = 0;
+};
+
 // What is different. Unset: as recorded.
 struct Scenario {
   // Bytes that an allocation, or the failed request, asks for, from those that
@@ -35,6 +43,9 @@ struct Scenario {
   // Allocations (kAlloc rows, or the failed one) whose like is known to be
   // asked for after the failed request, and must fit too.
   std::vector<Row> then_like;
+  // The failed step is begun anew, and all requests of this one must find a
+  // place.
+  std::optional<CompletedStep> then_step;
 };
 
 // Both at once.
@@ -46,6 +57,8 @@ struct Outcome {
   // An earlier request found none; the replay ended there.
   bool failed_before = false;
   uint64_t in_use_bytes = 0;
+  // Scenario::then_step: the most that was in use in that step.
+  uint64_t step_peak_bytes = 0;
   uint64_t free_bytes = 0;
   uint64_t largest_free_bytes = 0;
   // Requests that were replayed, and how many of them found a place that is not

@@ -125,13 +125,15 @@ std::string SufficiencyOf(const Remedy& remedy) {
   switch (remedy.sufficiency()) {
     case ENOUGH_ALONE:
       return " [enough alone]";
-    case ENOUGH_WITH_OTHERS:
-      return absl::StrCat(" [enough with ",
-                          absl::StrJoin(remedy.with(), " or "), "]");
-    case NOT_ENOUGH:
-      return " [not enough]";
+    case REQUEST_FITS:
+      return " [this request then fits; the rest of the step is not known]";
+    case UNCERTAIN:
+      return " [uncertain]";
     default:
-      return " [not tried]";
+      return remedy.with().empty()
+                 ? " [not enough]"
+                 : absl::StrCat(" [not enough without ",
+                                absl::StrJoin(remedy.with(), " or "), "]");
   }
 }
 

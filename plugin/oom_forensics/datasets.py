@@ -144,12 +144,20 @@ class EventKind(str, enum.Enum):
 
 
 class Sufficiency(str, enum.Enum):
-    """See proto/datasets.proto, Sufficiency."""
+    """How much is known of a remedy; docs/verdicts.md says what each asks for."""
 
-    SUFFICIENCY_UNKNOWN = "SUFFICIENCY_UNKNOWN"
+    SUFFICIENCY_UNSPECIFIED = "SUFFICIENCY_UNSPECIFIED"
+    """In no answer"""
     ENOUGH_ALONE = "ENOUGH_ALONE"
-    ENOUGH_WITH_OTHERS = "ENOUGH_WITH_OTHERS"
+    """The whole step is known to fit, with room to spare."""
     NOT_ENOUGH = "NOT_ENOUGH"
+    """Not even the refused request fits, or the step needs more than there is."""
+    UNCERTAIN = "UNCERTAIN"
+    """It depends on the order in which ops run, or could not be tried."""
+    REQUEST_FITS = "REQUEST_FITS"
+    """The refused request finds a place; what the step asks for after it is not
+    known.
+    """
 
 
 @dataclass
@@ -678,6 +686,7 @@ class Verdict(Message):
     EXTERNAL        the device is full though the pool is not at its limit
     LEAK_LIKE       what survives grows step by step
     TRANSIENT_PEAK  it fits again moments later
+    RETAINED        what the work in hand does not need is still held
     UNKNOWN         the trace does not tell
     """
     sentence: str = ""
@@ -705,6 +714,28 @@ class PinSet(Message):
 
 
 @dataclass
+class RemedyValues(Message):
+    """What a script has to change to apply a remedy. Unset: not a part of it."""
+
+    batch_size: int = 0
+    batch_size_before: int = 0
+    """What it was."""
+    limit_bytes: int = 0
+    """Of the allocator's pool."""
+    dtype: str = ""
+    """Of the layers' computation, or of all tensors: "mixed_bfloat16", "float32"."""
+    scopes: list[str] = field(default_factory=list)
+    """Name scopes of the layers that it is about."""
+    setting: str = ""
+    """Environment, "NAME=value"."""
+    optimizer: str = ""
+    """\"sgd"
+    """
+    runs_before: bool = False
+    """Remedy.code is Python that takes effect when run before the program."""
+
+
+@dataclass
 class Remedy(Message):
     """See proto/datasets.proto, Remedy."""
 
@@ -716,13 +747,23 @@ class Remedy(Message):
     """How, and why it helps here."""
     bytes: int = 0
     """What it would give back at that moment."""
-    sufficiency: Sufficiency = Sufficiency.SUFFICIENCY_UNKNOWN
+    sufficiency: Sufficiency = Sufficiency.SUFFICIENCY_UNSPECIFIED
     proof: str = ""
     """What was checked against the layout."""
     code: str = ""
     """What to write, if it can be said as code or environment."""
     with_: list[str] = field(default_factory=list)
-    """\"with" which other remedies, by kind."""
+    """Neither is enough alone, but together with any of these remedies, by kind,
+    the refused request finds a place.
+    """
+    values: RemedyValues = field(default_factory=lambda: RemedyValues())
+    needs_low_bytes: int = 0
+    """What the whole step needs of the pool with the remedy: the lowest and the
+    highest of the orders of execution that were tried; 0: not known.
+    """
+    needs_high_bytes: int = 0
+    has_bytes: int = 0
+    """What it then has."""
 
 
 @dataclass

@@ -77,7 +77,7 @@ def test_the_named_remedy_makes_the_job_run(
     named = {remedy["kind"]: remedy for remedy in oom["remedies"]}
     assert job.remedy in named
     remedy = named[job.remedy]
-    assert remedy["sufficiency"] == "ENOUGH_ALONE", remedy["proof"]
+    assert remedy["sufficiency"] == "REQUEST_FITS", remedy["proof"]
 
     report = command("report", tmp_path / "died")
     assert remedy["title"] in report.stdout

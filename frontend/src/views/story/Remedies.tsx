@@ -63,15 +63,18 @@ function Enough({ remedy }: { readonly remedy: Remedy }) {
   switch (remedy.sufficiency) {
     case Sufficiency.ENOUGH_ALONE:
       return <span class="badge good">enough alone</span>;
-    case Sufficiency.ENOUGH_WITH_OTHERS:
+    case Sufficiency.REQUEST_FITS:
+      return <span class="badge partly">this request then fits</span>;
+    case Sufficiency.UNCERTAIN:
+      return <span class="badge partly">uncertain</span>;
+    case Sufficiency.NOT_ENOUGH:
       return (
-        <span class="badge partly">
-          enough with{' '}
-          {remedy.with.map((kind) => kind.replaceAll('_', ' ')).join(' and ') || 'others'}
+        <span class="badge">
+          {remedy.with.length === 0
+            ? 'not enough'
+            : `not enough without ${remedy.with.map((kind) => kind.replaceAll('_', ' ')).join(' or ')}`}
         </span>
       );
-    case Sufficiency.NOT_ENOUGH:
-      return <span class="badge">not enough alone</span>;
     default:
       return null;
   }

@@ -1,0 +1,117 @@
+"""Takes one job through its out-of-memory, the advice, and what became of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from advice.apply import applied, with_less
+from advice.corpus import Job
+from advice.trial import Change, Trials, run_into_oom
+from advice.verdicts import last_oom
+
+PROMISE = "ENOUGH_ALONE"
+_HOPES = ("ENOUGH_ALONE", "REQUEST_FITS", "UNCERTAIN")
+# Room in which every job of the corpus runs.
+_AMPLE_MIB = 4096
+
+
+class Advice(NamedTuple):
+    """A remedy that was named, and what became of the job with it."""
+
+    kind: str
+    title: str
+    grade: str
+    needs_low_bytes: int
+    needs_high_bytes: int
+    # None: it was not tried, because it promises nothing or cannot be applied.
+    held: bool | None
+    # The most that was in use when it ran to its end; 0: not known.
+    peak_bytes: int
+    # It also runs with twice the batch, or three quarters of the limit; None: not tried.
+    slack: bool | None
+
+
+class Outcome(NamedTuple):
+    """What was said of a job, and what was true of it."""
+
+    job: Job
+    # Empty: it did not run out of memory, or left no run.
+    verdict: str
+    sentence: str
+    advice: list[Advice]
+    # The most that it has in use when there is room enough.
+    peak_bytes: int
+    # What the step was forecast to need at the OOM; 0: no forecast.
+    forecast_low_bytes: int
+    forecast_high_bytes: int
+
+    @property
+    def verdict_is_right(self) -> bool:
+        """Whether the verdict is one of those that are true."""
+        return self.verdict in self.job.verdicts
+
+    @property
+    def promises(self) -> list[Advice]:
+        """The advice that promises that the whole step fits."""
+        return [each for each in self.advice if each.grade == PROMISE]
+
+    @property
+    def cured(self) -> bool:
+        """Whether a promise held."""
+        return any(each.held for each in self.promises)
+
+
+def follow(job: Job, logdir: Path, trials: Trials, *, record: bool) -> Outcome:
+    """Runs the job into its OOM and follows every remedy that gives hope.
+
+    Args:
+      job: The job.
+      logdir: Where its out-of-memory is recorded.
+      trials: What is known of runs with changes.
+      record: False: an out-of-memory that was recorded before is judged again.
+    """
+    if record or last_oom(logdir) is None:
+        run_into_oom(job, logdir)
+    oom = last_oom(logdir)
+    if oom is None:
+        return Outcome(job, "", "", [], 0, 0, 0)
+    advice = [_tried(job, remedy, trials) for remedy in oom.get("remedies", [])]
+    forecast = oom.get("forecast", {})
+    ample = trials.run(job, Change(_AMPLE_MIB))
+    return Outcome(
+        job,
+        oom["verdict"]["kind"],
+        oom["verdict"]["sentence"],
+        advice,
+        ample.peak_bytes,
+        int(forecast.get("needsLowBytes", 0)),
+        int(forecast.get("needsHighBytes", 0)),
+    )
+
+
+def _tried(job: Job, remedy: dict[str, Any], trials: Trials) -> Advice:
+    grade = remedy["sufficiency"]
+    change = applied(job, remedy) if grade in _HOPES else None
+    lived = trials.run(job, change) if change is not None else None
+    less = with_less(job, remedy) if grade == PROMISE and lived and lived.to_the_end else None
+    return Advice(
+        remedy["kind"],
+        remedy["title"],
+        grade,
+        int(remedy.get("needsLowBytes", 0)),
+        int(remedy.get("needsHighBytes", 0)),
+        lived.to_the_end if lived else None,
+        lived.peak_bytes if lived else 0,
+        trials.run(job, less).to_the_end if less else None,
+    )
+
+
+def as_json(outcome: Outcome) -> str:
+    """Returns one line of JSON with all of an outcome."""
+    flat = outcome._asdict() | {
+        "job": outcome.job.name,
+        "advice": [each._asdict() for each in outcome.advice],
+    }
+    return json.dumps(flat)

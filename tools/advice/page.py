@@ -1,0 +1,109 @@
+"""The page that shows what the advice is worth: docs/advice.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from advice.follow import PROMISE, Advice, Outcome
+
+_MIB = 1 << 20
+
+_HEAD = """# What the advice is worth
+
+Written by `tools/try_advice`, which runs every job of [`tests/jobs`](../tests/jobs) into its
+out-of-memory, follows every remedy that gives hope, runs the job again to its end, and then tries
+with less of it (twice the batch, or three quarters of the limit) whether the advice asked for too
+much.
+
+*Promise*: a remedy graded `ENOUGH_ALONE`. The other grades promise nothing: `REQUEST_FITS` knows of
+the refused request only. A verdict is right where it is one of those that `truth.json` calls true.
+"""
+
+
+def page(outcomes: list[Outcome]) -> str:
+    """Returns the page as Markdown."""
+    lines = [_HEAD, "## In all", "", *_totals(outcomes), "", "## By job", "", *_jobs(outcomes)]
+    lines += ["", "## By remedy", "", *_remedies(outcomes), ""]
+    return "\n".join(lines)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole}" + (f" ({100 * part / whole:.0f} %)" if whole else "")
+
+
+def _totals(outcomes: list[Outcome]) -> Iterable[str]:
+    promises = [each for outcome in outcomes for each in outcome.promises]
+    tried = [each for each in promises if each.held is not None]
+    slack = [each for each in tried if each.slack is not None]
+    hopes = [
+        each
+        for outcome in outcomes
+        for each in outcome.advice
+        if each.grade != PROMISE and each.held is not None
+    ]
+    curable = [outcome for outcome in outcomes if outcome.job.curable]
+    forecasts = [each for each in outcomes if each.forecast_high_bytes and each.peak_bytes]
+    contained = [
+        each
+        for each in forecasts
+        if each.forecast_low_bytes <= each.peak_bytes <= each.forecast_high_bytes
+    ]
+    yield "| | measured | aim |"
+    yield "| --- | --- | --- |"
+    yield f"| promises that held | {_share(sum(bool(p.held) for p in tried), len(tried))} | 95 % |"
+    yield (
+        "| verdicts right |"
+        f" {_share(sum(o.verdict_is_right for o in outcomes), len(outcomes))} | 90 % |"
+    )
+    yield (
+        "| jobs with a promise that held, of those that have a cure |"
+        f" {_share(sum(o.cured for o in curable), len(curable))} | 90 % |"
+    )
+    yield (
+        "| forecasts whose range contains the measured peak |"
+        f" {_share(len(contained), len(forecasts))} | 90 % |"
+    )
+    too_much = sum(bool(p.slack) for p in slack)
+    yield f"| promises that asked for too much | {_share(too_much, len(slack))} | |"
+    lucky = sum(bool(h.held) for h in hopes)
+    yield f"| remedies that promised nothing, and held | {_share(lucky, len(hopes))} | |"
+    yield f"| promises that the corpus cannot apply | {len(promises) - len(tried)} | |"
+
+
+def _mib(bytes_: int) -> str:
+    return f"{bytes_ / _MIB:.0f}"
+
+
+def _jobs(outcomes: list[Outcome]) -> Iterable[str]:
+    yield "| job | why it dies | verdict | | peak with room, MiB | forecast, MiB |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for outcome in outcomes:
+        right = "✓" if outcome.verdict_is_right else f"**✗** {' or '.join(outcome.job.verdicts)}"
+        forecast = (
+            f"{_mib(outcome.forecast_low_bytes)} to {_mib(outcome.forecast_high_bytes)}"
+            if outcome.forecast_high_bytes
+            else ""
+        )
+        yield (
+            f"| `{outcome.job.name}` in {outcome.job.limit_mib} MiB | {outcome.job.because} |"
+            f" {outcome.verdict or 'no out-of-memory'} | {right} |"
+            f" {_mib(outcome.peak_bytes) if outcome.peak_bytes else ''} | {forecast} |"
+        )
+
+
+def _became(advice: Advice) -> str:
+    if advice.held is None:
+        return "not tried"
+    if not advice.held:
+        return "**ran out of memory again**" if advice.grade == PROMISE else "out of memory again"
+    return "ran to the end" + ("; less would do" if advice.slack else "")
+
+
+def _remedies(outcomes: list[Outcome]) -> Iterable[str]:
+    yield "| job | remedy | grade | what became of it |"
+    yield "| --- | --- | --- | --- |"
+    for outcome in outcomes:
+        for advice in outcome.advice:
+            yield (
+                f"| `{outcome.job.name}` | {advice.title} | {advice.grade} | {_became(advice)} |"
+            )

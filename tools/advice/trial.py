@@ -1,0 +1,111 @@
+"""One run of a job: as it is, or with a remedy applied."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from advice.corpus import Job
+
+MEASURED = Path(__file__).with_name("measured.py")
+TIME_LIMIT_S = 300
+
+ENVIRONMENT = {
+    "TF_CPU_ALLOCATOR_USE_BFC": "1",
+    # With oneDNN an op that gets no memory can end the process without an error.
+    "TF_ENABLE_ONEDNN_OPTS": "0",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "CUDA_VISIBLE_DEVICES": "",
+}
+
+
+class Change(NamedTuple):
+    """What is changed of a job before it is run."""
+
+    limit_mib: int
+    options: tuple[str, ...] = ()
+    # Python that is run before the script.
+    code: str = ""
+    environment: tuple[str, ...] = ()
+
+
+class Lived(NamedTuple):
+    """How a run ended."""
+
+    to_the_end: bool
+    # The most that was in use; 0: it did not come so far.
+    peak_bytes: int
+    # The last lines that it wrote, where it died.
+    said: str
+    seconds: float
+
+
+def run(job: Job, change: Change, logdir: Path | None = None) -> Lived:
+    """Runs the job in a process of its own.
+
+    Args:
+      job: What to run.
+      change: The limit and what is different.
+      logdir: Where the flight recorder writes its run; none: it does not report.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        peak = Path(scratch) / "peak"
+        environment = {
+            **os.environ,
+            **ENVIRONMENT,
+            "TF_CPU_BFC_MEM_LIMIT_IN_MB": str(change.limit_mib),
+            "OOM_FORENSICS_LOGDIR": str(logdir or scratch),
+            **dict(each.split("=", 1) for each in change.environment),
+        }
+        begin = time.monotonic()
+        try:
+            done = subprocess.run(
+                [sys.executable, MEASURED, peak, change.code, job.script, *change.options],
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=TIME_LIMIT_S,
+                check=False,
+            )
+            said, code = done.stderr, done.returncode
+        except subprocess.TimeoutExpired:
+            said, code = f"not ended after {TIME_LIMIT_S} s", 1
+        return Lived(
+            code == 0,
+            int(peak.read_text()) if peak.exists() else 0,
+            "" if code == 0 else said[-4000:],
+            time.monotonic() - begin,
+        )
+
+
+class Trials:
+    """Runs with changes, each once: what TensorFlow does does not depend on our advice."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._known: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+
+    def run(self, job: Job, change: Change) -> Lived:
+        """Runs the job with the change, or tells how it ended when it was run before."""
+        source = hashlib.sha256(job.script.read_bytes()).hexdigest()[:16]
+        key = json.dumps([job.name, source, change])
+        if key not in self._known:
+            self._known[key] = run(job, change)
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            self._file.write_text(json.dumps(self._known, indent=1))
+        return Lived(*self._known[key])
+
+
+def run_into_oom(job: Job, logdir: Path) -> Lived:
+    """Runs the job as it is; its out-of-memory is then a run below `logdir`."""
+    shutil.rmtree(logdir, ignore_errors=True)
+    logdir.mkdir(parents=True)
+    return run(job, Change(job.limit_mib), logdir)
