@@ -83,7 +83,7 @@ TEST(LeakFinderTest, WithoutStepsCallsOfGraphFunctionsAreSteps) {
   const auto run = trace.Open();
   const AllocatorReplay& replay = *run->Load(0)->allocators()[0];
   const LeakSearchResult found = FindLeaks(replay, replay.end_position());
-  EXPECT_TRUE(found.steps.from_calls());
+  EXPECT_EQ(found.steps.source(), StepIndex::Source::kCalls);
   EXPECT_EQ(found.steps.spans().size(), 9u);  // The last may not have ended.
   EXPECT_EQ(found.leaks.size(), 1u);
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "converter/forensics/causes/cause.h"
 #include "converter/forensics/remedy_candidate.h"
 #include "core/size_text.h"
 
@@ -145,12 +146,16 @@ int Rank(const Remedy& remedy) {
 
 std::vector<Remedy> FindRemedies(const OomCase& oom) {
   std::vector<RemedyCandidate> candidates;
+  for (Cause& cause : FindCauses(oom)) {
+    if (cause.remedy.has_value()) {
+      candidates.push_back(*std::move(cause.remedy));
+    }
+  }
   for (const Finder find : kFinders) {
     std::optional<RemedyCandidate> candidate = find(oom);
-    if (!candidate.has_value()) continue;
-    TryAlone(oom, *candidate);
-    candidates.push_back(*std::move(candidate));
+    if (candidate.has_value()) candidates.push_back(*std::move(candidate));
   }
+  for (RemedyCandidate& candidate : candidates) TryAlone(oom, candidate);
   TryTogether(oom, candidates);
   std::vector<Remedy> remedies;
   for (RemedyCandidate& candidate : candidates) {

@@ -33,12 +33,26 @@ uint64_t BytesOf(const OomCase& oom, const std::vector<Row>& rows) {
   return bytes;
 }
 
+// Before a step has ended nothing shows that a tensor of zeros is an
+// optimizer's slot, but that another op made one of the same shape: the
+// variable.
+bool MayBeSlot(const OomCase& oom, Row row) {
+  const AllocationSite& site = oom.replay().SiteOf(row);
+  if (!oom.steps().spans().empty() || site.shape == kEmptyString) return false;
+  return std::any_of(oom.live().begin(), oom.live().end(),
+                     [&oom, &site](Row other) {
+                       const AllocationSite& twin = oom.replay().SiteOf(other);
+                       return twin.shape == site.shape && twin.op != site.op &&
+                              !oom.IsOfThisStep(other);
+                     });
+}
+
 // A program can only let go of what it holds itself: not of variables, nor of
 // what the step that failed is working on.
 bool CanBeReleased(const OomCase& oom, Row row) {
   const Role role = oom.roles().RoleOf(row);
   return role != ROLE_VARIABLE && role != ROLE_OPTIMIZER &&
-         !oom.IsOfThisStep(row);
+         !oom.IsOfThisStep(row) && !MayBeSlot(oom, row);
 }
 
 // The layout cut at what cannot be released, so that no window spans it.

@@ -15,6 +15,7 @@ ShortLived FindShortLived(const OomCase& oom) {
   const AllocatorTrace& trace = replay.trace();
   absl::flat_hash_map<SiteId, Siblings> siblings;
   ShortLived found;
+  int64_t last_step = -1;
   for (Row row = 0; row < oom.failure(); ++row) {
     if (trace.kind_of[row] == RowKind::kFree) {
       const Row alloc = replay.PartnerOf(row);
@@ -26,9 +27,13 @@ ShortLived FindShortLived(const OomCase& oom) {
     }
     if (trace.kind_of[row] != RowKind::kAlloc) continue;
     const AllocationSite& site = replay.SiteOf(row);
-    found.served_before += site.op == oom.site().op &&
-                           site.shape == oom.site().shape &&
-                           site.requested_bytes == oom.requested_bytes();
+    const int64_t step = oom.steps().IndexOf(row);
+    if (step > last_step && row < oom.steps().spans().back().end &&
+        site.op == oom.site().op && site.shape == oom.site().shape &&
+        site.requested_bytes == oom.requested_bytes()) {
+      ++found.served_before;
+      last_step = step;
+    }
   }
   for (const Row row : oom.live()) {
     const auto of_site = siblings.find(trace.site[row]);

@@ -13,7 +13,8 @@ struct ShortLived {
   // freed before, each within kShortLifeRows events.
   uint64_t bytes = 0;
   uint64_t count = 0;
-  // How often the same request (op, shape and bytes) was served before.
+  // In how many completed steps the same request (op, shape and bytes) was
+  // served.
   uint64_t served_before = 0;
 };
 

@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "converter/forensics/causes/cause.h"
+#include "converter/forensics/remedy_candidate.h"
 #include "converter/forensics/short_lived.h"
 #include "converter/quality/quality_log.h"
 #include "core/size_text.h"
@@ -21,6 +23,10 @@ namespace {
 constexpr double kMinShare = 0.01;
 // A request is a regular one where it was served so often before.
 constexpr uint64_t kServedOften = 3;
+// A limit that no request comes up to.
+constexpr uint64_t kEndlessBytes = uint64_t{1} << 50;
+constexpr char kCpuLimit[] = "TF_CPU_BFC_MEM_LIMIT_IN_MB=";
+constexpr char kRetained[] = "RETAINED";
 
 double Share(uint64_t part, uint64_t whole) {
   if (whole == 0) return 0;
@@ -30,7 +36,10 @@ double Share(uint64_t part, uint64_t whole) {
 class Judge {
  public:
   explicit Judge(const OomCase& oom)
-      : oom_(oom), short_lived_(FindShortLived(oom)) {
+      : oom_(oom),
+        short_lived_(FindShortLived(oom)),
+        causes_(FindCauses(oom)),
+        step_needs_bytes_(StepNeedsBytes(oom)) {
     for (const FoundLeak& leak : oom.leaks()) {
       leaked_bytes_ += leak.live_bytes;
     }
@@ -39,7 +48,9 @@ class Judge {
   Verdict Run() {
     verdict_.set_short_by_bytes(oom_.short_by_bytes());
     AddPlacementParts();
+    AddWholeStepPart();
     AddLeakPart();
+    AddRetainedPart();
     AddTransientPart();
     AddLimitPart();
     AddExternalPart();
@@ -49,6 +60,7 @@ class Judge {
     verdict_.set_sentence(verdict_.parts_size() == 0
                               ? ReasonUnknown()
                               : verdict_.parts(0).sentence());
+    AddCauseToSentence();
     AddEvidence();
     verdict_.set_doubt(Doubt());
     return std::move(verdict_);
@@ -131,6 +143,52 @@ class Judge {
                 "."));
   }
 
+  // What the pool would hold at the most if there were no end to it: what lies
+  // there, and the rest of the step as far as it is known. 0: not known.
+  static uint64_t StepNeedsBytes(const OomCase& oom) {
+    if (!oom.what_if().IsFaithful()) return 0;
+    Scenario endless;
+    endless.limit_bytes = kEndlessBytes;
+    const Outcome outcome =
+        oom.what_if().Try(WithRestOfStep(oom, std::move(endless)));
+    return std::max(outcome.step_peak_bytes, outcome.in_use_bytes);
+  }
+
+  bool StepIsTooLarge() const {
+    return oom_.limit_bytes() != 0 && step_needs_bytes_ > oom_.limit_bytes();
+  }
+
+  // This request would fit in one piece, but not all that the step still needs.
+  void AddWholeStepPart() {
+    if (!StepIsTooLarge() || oom_.available_bytes() < oom_.rounded_bytes()) {
+      return;
+    }
+    AddPart("CAPACITY", 1.0,
+            absl::StrCat("There is not enough memory for the whole step: with "
+                         "what is known to come after this request it needs ",
+                         FormatBytes(step_needs_bytes_), " of ",
+                         FormatBytes(oom_.limit_bytes()), "."));
+  }
+
+  void AddRetainedPart() {
+    for (const Cause& cause : causes_) {
+      if (cause.kind != kRetained) continue;
+      AddPart(kRetained, Share(cause.bytes, oom_.short_by_bytes()),
+              cause.sentence);
+      return;
+    }
+  }
+
+  // The largest cause says more than its kind does.
+  void AddCauseToSentence() {
+    for (const Cause& cause : causes_) {
+      if (cause.kind != verdict_.kind() || cause.kind == kRetained) continue;
+      verdict_.set_sentence(
+          absl::StrCat(verdict_.sentence(), " ", cause.sentence));
+      return;
+    }
+  }
+
   void AddLeakPart() {
     if (oom_.leaks().empty()) return;
     const FoundLeak& largest = oom_.leaks().front();
@@ -160,13 +218,14 @@ class Judge {
     if (short_lived_.served_before < kServedOften || !oom_.leaks().empty()) {
       return;
     }
-    AddPart("TRANSIENT_PEAK", Share(short_lived_.bytes, oom_.short_by_bytes()),
-            absl::StrCat(
-                "It met a short peak: ", FormatBytes(short_lived_.bytes),
-                " in ", CountOf(short_lived_.count, "tensor"),
-                " are of a kind that was always freed moments "
-                "later, and the same request was served ",
-                FormatCount(short_lived_.served_before), " times before."));
+    AddPart(
+        "TRANSIENT_PEAK", Share(short_lived_.bytes, oom_.short_by_bytes()),
+        absl::StrCat("It met a short peak: ", FormatBytes(short_lived_.bytes),
+                     " in ", CountOf(short_lived_.count, "tensor"),
+                     " are of a kind that was always freed moments "
+                     "later, and the same request was served ",
+                     "in ", CountOf(short_lived_.served_before, "step"),
+                     " before."));
   }
 
   // A limit that was set by hand, or that leaves part of the device unused.
@@ -182,7 +241,8 @@ class Judge {
       return;
     }
     for (const std::string& setting : oom_.host().facts.environment) {
-      if (!absl::StrContains(setting, "MEM_LIMIT")) continue;
+      // The only one that limits the CPU's pool, and no other pool.
+      if (oom_.OnGpu() || !absl::StartsWith(setting, kCpuLimit)) continue;
       AddPart("LIMIT", 1.0,
               absl::StrCat("The pool may not grow beyond ",
                            FormatBytes(oom_.limit_bytes()), " because ",
@@ -215,10 +275,12 @@ class Judge {
     };
     if (oom_.device_is_full()) return "EXTERNAL";
     if (has("LEAK_LIKE")) return "LEAK_LIKE";
+    if (has(kRetained)) return kRetained;
     if (oom_.available_bytes() < oom_.rounded_bytes()) {
       if (oom_.device_free_bytes() >= oom_.short_by_bytes()) return "LIMIT";
       return has("TRANSIENT_PEAK") ? "TRANSIENT_PEAK" : "CAPACITY";
     }
+    if (StepIsTooLarge()) return "CAPACITY";
     // Enough in sum: would it do if the regions were one?
     if (std::max(oom_.most_free_region_bytes(), oom_.growable_bytes()) <
         oom_.rounded_bytes()) {
@@ -285,6 +347,10 @@ class Judge {
                   FormatBytes(static_cast<uint64_t>(leak.trend.slope_low)),
                   FormatBytes(static_cast<uint64_t>(leak.trend.slope_high))));
       break;
+    }
+    for (const Cause& cause : causes_) {
+      AddFact(cause.name.c_str(), static_cast<double>(cause.bytes), "bytes",
+              cause.sentence);
     }
     AddModelEvidence();
     const FailedRequest* failed =
@@ -354,7 +420,7 @@ class Judge {
           "Replayed in a model of TensorFlow's allocator the request would "
           "have been served, so remedies could not be tried out.");
     }
-    if (verdict_.kind() == "LEAK_LIKE") {
+    if (verdict_.kind() == "LEAK_LIKE" || verdict_.kind() == kRetained) {
       doubts.push_back(
           "The trace shows that the memory is kept, not whether you mean to "
           "keep it.");
@@ -364,6 +430,8 @@ class Judge {
 
   const OomCase& oom_;
   const ShortLived short_lived_;
+  const std::vector<Cause> causes_;
+  const uint64_t step_needs_bytes_;
   uint64_t leaked_bytes_ = 0;
   Verdict verdict_;
 };

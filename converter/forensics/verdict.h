@@ -7,7 +7,7 @@
 //   FRAGMENTATION   the part that one region's free memory could, in one piece
 // Others explain it from another side; their shares say how much of the
 // shortfall they alone would have covered, and so overlap with the first three:
-//   LEAK_LIKE, TRANSIENT_PEAK, LIMIT, EXTERNAL
+//   LEAK_LIKE, RETAINED, TRANSIENT_PEAK, LIMIT, EXTERNAL
 // Where the pool may have grown by the request but the device was full,
 // EXTERNAL stands in the place of CAPACITY.
 #ifndef OOM_FORENSICS_CONVERTER_FORENSICS_VERDICT_H_

@@ -14,12 +14,12 @@ _SLACK = 1.35
 
 def applied(job: Job, remedy: dict[str, Any]) -> Change | None:
     """Returns the job with the remedy, as its values and code say; None: it cannot be applied."""
-    return _with(job, remedy, remedy.get("values", {}))
+    return _with(job, remedy, _set_values(remedy))
 
 
 def with_less(job: Job, remedy: dict[str, Any]) -> Change | None:
     """Returns the job with a remedy that should not be enough; None: there is no such."""
-    values = dict(remedy.get("values", {}))
+    values = _set_values(remedy)
     if "limitBytes" in values:
         limit_bytes = int(int(values["limitBytes"]) / _SLACK)
         if limit_bytes <= job.limit_mib * _MIB:
@@ -31,6 +31,12 @@ def with_less(job: Job, remedy: dict[str, Any]) -> Change | None:
             return None
         return _with(job, remedy, {**values, "batchSize": larger})
     return None
+
+
+def _set_values(remedy: dict[str, Any]) -> dict[str, Any]:
+    """Returns the values that are a part of the remedy."""
+    values = remedy.get("values") or {}
+    return {name: value for name, value in values.items() if value not in ("0", "", [], False)}
 
 
 def _with(job: Job, remedy: dict[str, Any], values: dict[str, Any]) -> Change | None:

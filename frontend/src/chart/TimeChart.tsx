@@ -7,6 +7,7 @@ import { useWidth } from './Canvas';
 import { type Palette, paletteOf } from './palette';
 import { byteTicks, timeTicks } from './ticks';
 import { onTimeKey, type TimeActions } from './timeKeys';
+import { PLAIN_TIME, spreadTicks, type Warp } from './warp';
 
 export interface Line {
   readonly label: string;
@@ -22,6 +23,8 @@ export interface TimeChartProps extends TimeActions {
   /** The part of the x axis on screen, in ns after the origin. */
   readonly from: number;
   readonly to: number;
+  /** Where moments lie on the x axis; as they are without. */
+  readonly warp?: Warp;
   /** The top of the y axis, in the unit of `formatY`. */
   readonly top: number;
   /** Time first, then the values of each line. */
@@ -54,6 +57,7 @@ export function TimeChart(props: TimeChartProps) {
   const palette = paletteOf(theme.value);
   const paletteNow = useRef(palette);
   paletteNow.current = palette;
+  const warp = props.warp ?? PLAIN_TIME;
   const shape = JSON.stringify([props.lines, props.bands, theme.value, props.height]);
 
   // Shape stands for what uPlot cannot change later
@@ -69,7 +73,7 @@ export function TimeChart(props: TimeChartProps) {
       made.destroy();
       plot.current = undefined;
     };
-  }, [shape, width > 0]);
+  }, [shape, warp, width > 0]);
 
   useLayoutEffect(() => {
     const made = plot.current;
@@ -127,6 +131,7 @@ function optionsFor(
 ): uPlot.Options {
   const props = latest.current;
   const colours = palette.current;
+  const warp = props.warp ?? PLAIN_TIME;
   const stepped = uPlot.paths.stepped?.({ align: 1 });
   const axis = {
     stroke: colours.mutedText,
@@ -140,17 +145,28 @@ function optionsFor(
     legend: { show: false },
     padding: [10, 16, 0, 0],
     scales: {
-      x: { time: false, auto: false, min: props.from, max: props.to },
+      x: {
+        time: false,
+        auto: false,
+        min: props.from,
+        max: props.to,
+        ...(warp !== PLAIN_TIME && { distr: 100, fwd: warp.toAxis, bwd: warp.toTime }),
+      },
       y: { auto: false, min: 0, max: props.top },
     },
     axes: [
       {
         ...axis,
         size: 28,
-        splits: (plot, _axis, min, max) =>
-          timeTicks(min, max, plot.bbox.width / devicePixelRatio / 110),
+        splits: (plot, _axis, min, max) => {
+          const count = plot.bbox.width / devicePixelRatio / 110;
+          return warp === PLAIN_TIME
+            ? timeTicks(min, max, count)
+            : spreadTicks(warp, min, max, count);
+        },
         values: (_plot, splits) => {
-          const step = splits.length > 1 ? (splits[1] as number) - (splits[0] as number) : 1e6;
+          const steps = splits.slice(1).map((split, index) => split - (splits[index] as number));
+          const step = steps.length > 0 ? Math.min(...steps) : 1e6;
           return splits.map((tick) => formatMoment(tick, step));
         },
       },

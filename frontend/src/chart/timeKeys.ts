@@ -8,6 +8,8 @@ export interface TimeActions {
   readonly onZoom?: ((centre: number, factor: number) => void) | undefined;
   readonly onReset?: (() => void) | undefined;
   readonly onPick?: ((time: number) => void) | undefined;
+  /** Goes to the step that ran out of memory. */
+  readonly onFailure?: (() => void) | undefined;
 }
 
 /** Does what the key stands for; `visible` is the part of the time on screen. */
@@ -22,6 +24,7 @@ export function onTimeKey(event: KeyboardEvent, visible: Range, actions: TimeAct
     '+': () => actions.onZoom?.(middle, 0.5),
     '-': () => actions.onZoom?.(middle, 2),
     Home: () => actions.onReset?.(),
+    f: actions.onFailure,
     Enter: actions.onPick && (() => actions.onPick?.(middle)),
   };
   const action = keys[event.key];

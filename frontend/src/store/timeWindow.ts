@@ -1,4 +1,5 @@
 /** The part of the recording on screen, one for all charts over time, and how the hand moves it. */
+import { PLAIN_TIME, type Warp } from '../chart/warp';
 import { clampRange, panRange, type Range, zoomRange } from '../chart/window';
 import { select, selection } from './session';
 import type { Target } from './target';
@@ -37,10 +38,13 @@ export function showRange(range: Range, target: Target): void {
   );
 }
 
-/** What a chart over time does on drag, wheel, keys and click. */
-export function timeInteractions(target: Target) {
+/** What a chart over time does on drag, wheel, keys and click; moves go by the chart's axis. */
+export function timeInteractions(target: Target, warp: Warp = PLAIN_TIME) {
   const visible = visibleRange(target);
   const end = recordingLength(target);
+  const onAxis = { from: warp.toAxis(visible.from), to: warp.toAxis(visible.to) };
+  const show = ({ from, to }: Range) =>
+    showRange({ from: warp.toTime(from), to: warp.toTime(to) }, target);
   return {
     from: visible.from,
     to: visible.to,
@@ -51,7 +55,7 @@ export function timeInteractions(target: Target) {
     onDrag: (from: number, to: number) => showRange({ from, to }, target),
     onReset: () => select({ window: undefined }),
     onZoom: (centre: number, factor: number) =>
-      showRange(zoomRange(visible, centre, factor, end), target),
-    onPan: (share: number) => showRange(panRange(visible, share, end), target),
+      show(zoomRange(onAxis, warp.toAxis(centre), factor, end)),
+    onPan: (share: number) => show(panRange(onAxis, share, end)),
   };
 }

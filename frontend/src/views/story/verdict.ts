@@ -7,6 +7,7 @@ const TITLES: Readonly<Record<string, string>> = {
   LIMIT: 'Limit too low',
   EXTERNAL: 'Device held by others',
   LEAK_LIKE: 'Looks like a leak',
+  RETAINED: 'Held from earlier',
   TRANSIENT_PEAK: 'Short-lived peak',
 };
 

@@ -1,11 +1,13 @@
-import { useRef } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import { dragBrush, type Grip, gripAt } from '../../chart/brush';
 import { Canvas, type Surface } from '../../chart/Canvas';
 import { onTimeKey } from '../../chart/timeKeys';
+import type { Warp } from '../../chart/warp';
 import { MEMORY_TIMELINE } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
 import { MarkKind, type TimelineSeries } from '../../generated/datasets_pb';
 import { filterOf, type Target } from '../../store/target';
+import { activityOf, shownAxis, warpOf } from '../../store/timeAxis';
 import { recordingLength, showRange, timeInteractions, visibleRange } from '../../store/timeWindow';
 
 /** As the axis of the timeline, so that both have the same scale. */
@@ -30,34 +32,40 @@ export function Minimap({ target, height }: { readonly target: Target; readonly 
   const asked = useOverview(target);
   const series = asked.data?.series[0];
   const end = recordingLength(target);
-  const brush = visibleRange(target);
+  const axis = shownAxis(activityOf(series, target.originNs), end);
+  const warp = useMemo(() => warpOf(series, target), [series, target, axis]);
+  const visible = visibleRange(target);
+  // All of it by the axis: what is dragged on the screen.
+  const brush = { from: warp.toAxis(visible.from), to: warp.toAxis(visible.to) };
 
-  const timeAt = (event: PointerEvent) => {
+  const placeOf = (event: PointerEvent) => {
     const width = (event.currentTarget as HTMLElement).clientWidth - LEFT - RIGHT;
-    return { time: ((event.offsetX - LEFT) / width) * end, perPixel: end / width };
+    return { position: ((event.offsetX - LEFT) / width) * end, perPixel: end / width };
   };
   const onPointerDown = (event: PointerEvent) => {
-    const { time, perPixel } = timeAt(event);
-    drag.current = { grip: gripAt(time, brush, GRIP_PIXELS * perPixel), start: time, brush };
+    const { position, perPixel } = placeOf(event);
+    const grip = gripAt(position, brush, GRIP_PIXELS * perPixel);
+    drag.current = { grip, start: position, brush };
     (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
   };
   const onPointerMove = (event: PointerEvent) => {
     const held = drag.current;
-    if (held)
-      showRange(dragBrush(held.grip, held.brush, held.start, timeAt(event).time, end), target);
+    if (!held) return;
+    const moved = dragBrush(held.grip, held.brush, held.start, placeOf(event).position, end);
+    showRange({ from: warp.toTime(moved.from), to: warp.toTime(moved.to) }, target);
   };
   return (
     <Canvas
       height={height}
       class="minimap"
       label="The whole recording, with the part that is shown. Arrow keys move it, plus and minus zoom."
-      draw={(surface) => drawMinimap(surface, series, target, brush)}
+      draw={(surface) => drawMinimap(surface, series, target, warp)}
       onPointerDown={onPointerDown}
       onPointerMove={onPointerMove}
       onPointerUp={() => {
         drag.current = undefined;
       }}
-      onKeyDown={(event) => onTimeKey(event, brush, timeInteractions(target))}
+      onKeyDown={(event) => onTimeKey(event, visible, timeInteractions(target, warp))}
     />
   );
 }
@@ -66,10 +74,11 @@ function drawMinimap(
   { context, width, height, palette }: Surface,
   series: TimelineSeries | undefined,
   target: Target,
-  brush: { readonly from: number; readonly to: number },
+  warp: Warp,
 ): void {
   const end = Math.max(1, recordingLength(target));
-  const x = (ns: number) => LEFT + (ns / end) * (width - LEFT - RIGHT);
+  const x = (ns: number) => LEFT + (warp.toAxis(ns) / end) * (width - LEFT - RIGHT);
+  const brush = visibleRange(target);
   context.fillStyle = palette.background;
   context.fillRect(0, 0, width, height);
   if (series) {

@@ -2,6 +2,7 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../chart/Canvas';
 import { paletteOf } from '../../chart/palette';
 import { TimeChart } from '../../chart/TimeChart';
+import type { Warp } from '../../chart/warp';
 import { columnsFor } from '../../chart/window';
 import { DRIVER_MEMORY, MEMORY_TIMELINE } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
@@ -15,7 +16,15 @@ import { momentTimeNs, shownMoment } from '../../store/moment';
 import { client, select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { theme } from '../../store/theme';
-import { recordingLength, timeInteractions, visibleRange } from '../../store/timeWindow';
+import {
+  AXES,
+  type AxisName,
+  activityOf,
+  chooseAxis,
+  shownAxis,
+  warpOf,
+} from '../../store/timeAxis';
+import { recordingLength, showRange, timeInteractions, visibleRange } from '../../store/timeWindow';
 import { Card } from '../../ui/Card';
 import { type DataColumn, tableText } from '../../ui/DataTable';
 import { Failed, Waiting } from '../../ui/Notices';
@@ -25,9 +34,10 @@ import { TableOf } from '../../ui/TableOf';
 import { GROUPINGS } from '../holders/groupings';
 import { deviceArrays, deviceUnder } from './device';
 import { drawMarks, drawSteps } from './draw';
+import { failingRange } from './failing';
 import { Legend } from './Legend';
 import { drawnLines } from './lines';
-import { Minimap } from './Minimap';
+import { Minimap, useOverview } from './Minimap';
 import { timelineArrays, topOfAxis } from './model';
 import { Readout } from './Readout';
 import { stackOf } from './stack';
@@ -35,13 +45,20 @@ import { stackOf } from './stack';
 const HEIGHT = 250;
 /** More areas are not told apart. */
 const STACKED = 10;
+/** Columns beyond this many times the pixels are not worth asking for. */
+const MOST_CROWDED = 8;
 
 /** In use, requested, reserved, limit and the device under it over time: from the whole run to single events. */
 export function Timeline({ target }: { readonly target: Target }) {
   const body = useRef<HTMLDivElement>(null);
   const width = useWidth(body);
   const { stackBy, window } = selection.value;
-  const columns = columnsFor(visibleRange(target), recordingLength(target), width);
+  const overview = useOverview(target).data?.series[0];
+  const end = recordingLength(target);
+  const axis = shownAxis(activityOf(overview, target.originNs), end);
+  const warp = useMemo(() => warpOf(overview, target), [overview, target, axis]);
+  const visible = visibleRange(target);
+  const columns = columnsFor(visible, end, width * crowding(visible, warp));
   const table = useMemo(() => tableColumns(target), [target]);
   const filter = {
     ...filterOf(target),
@@ -69,6 +86,8 @@ export function Timeline({ target }: { readonly target: Target }) {
       : undefined,
   );
   const series = asked.data?.series[0];
+  const failing = overview && failingRange(overview, target.originNs);
+  const goToFailure = failing && (() => showRange(failing, target));
   const device =
     driver.data && deviceUnder(driver.data, target.host.host, target.allocator.allocator);
 
@@ -85,6 +104,17 @@ export function Timeline({ target }: { readonly target: Target }) {
             options={stackings()}
             onChange={(value) => select({ stackBy: Number(value) as GroupBy }, 'replace')}
           />
+          <Select
+            label="Axis"
+            value={axis}
+            options={AXES}
+            onChange={(value) => chooseAxis(value as AxisName)}
+          />
+          {goToFailure && (
+            <button type="button" class="button" title="Key: f" onClick={goToFailure}>
+              Failing step
+            </button>
+          )}
           <button
             type="button"
             class="button"
@@ -104,7 +134,15 @@ export function Timeline({ target }: { readonly target: Target }) {
       <div ref={body}>
         {asked.error && <Failed error={asked.error} />}
         {!series && asked.loading && <Waiting run={target.run} what="Reading the timeline…" />}
-        {series && <Chart target={target} series={series} device={device} />}
+        {series && (
+          <Chart
+            target={target}
+            series={series}
+            device={device}
+            warp={warp}
+            onFailure={goToFailure}
+          />
+        )}
         {series && <Minimap target={target} height={34} />}
         {series && (
           <TableOf
@@ -120,6 +158,21 @@ export function Timeline({ target }: { readonly target: Target }) {
   );
 }
 
+/** The finest columns are needed where the axis gives most room to time. */
+function crowding(
+  { from, to }: { readonly from: number; readonly to: number },
+  warp: Warp,
+): number {
+  const PARTS = 64;
+  const step = (warp.toAxis(to) - warp.toAxis(from)) / PARTS;
+  let least = to - from;
+  for (let part = 0; part < PARTS; part += 1) {
+    const begin = warp.toAxis(from) + part * step;
+    least = Math.min(least, warp.toTime(begin + step) - warp.toTime(begin));
+  }
+  return Math.min(MOST_CROWDED, (to - from) / PARTS / Math.max(least, 1));
+}
+
 /** What can be stacked: groups that are the same through the life of an allocation. */
 const STACKINGS: readonly GroupBy[] = [
   GroupBy.GROUP_SCOPE,
@@ -133,9 +186,11 @@ interface ChartProps {
   readonly target: Target;
   readonly series: TimelineSeries;
   readonly device: DriverSeries | undefined;
+  readonly warp: Warp;
+  readonly onFailure: (() => void) | undefined;
 }
 
-function Chart({ target, series, device }: ChartProps) {
+function Chart({ target, series, device, warp, onFailure }: ChartProps) {
   const [hover, setHover] = useState<number>();
   const momentNs = momentTimeNs(shownMoment(target), target);
   const palette = paletteOf(theme.value);
@@ -152,16 +207,18 @@ function Chart({ target, series, device }: ChartProps) {
     () => drawnLines(arrays, stack, under, palette),
     [arrays, stack, under, palette],
   );
-  const scene = { series, originNs: target.originNs, momentNs, device: under };
+  const scene = { series, originNs: target.originNs, momentNs, device: under, gaps: warp.gaps };
   return (
     <>
       <Legend series={series} stacked={stack.keys} device={device} />
       <TimeChart
-        {...timeInteractions(target)}
+        {...timeInteractions(target, warp)}
+        onFailure={onFailure}
+        warp={warp}
         height={HEIGHT}
         top={topOfAxis(series, under)}
         {...drawn}
-        label="Memory over time. Arrow keys move and zoom, Home shows the whole recording, Enter chooses the moment in the middle."
+        label="Memory over time. Arrow keys move and zoom, Home shows the whole recording, f the step that failed, Enter chooses the moment in the middle."
         drawUnder={(plot, colours) => drawSteps(plot, colours, scene)}
         drawOver={(plot, colours) => drawMarks(plot, colours, scene)}
         onHover={(at) => setHover(at?.index)}

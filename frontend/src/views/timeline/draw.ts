@@ -1,9 +1,12 @@
 /** What the timeline shows beside its lines: steps, limit, the moment, OOMs to scale. */
 import type uPlot from 'uplot';
 import type { Palette } from '../../chart/palette';
+import type { Gap } from '../../chart/warp';
 import { formatBytes } from '../../format/bytes';
+import { formatDuration } from '../../format/time';
 import { MarkKind, type TimelineSeries } from '../../generated/datasets_pb';
 import type { DeviceArrays } from './device';
+import { failingStep } from './failing';
 import { inUseAt } from './model';
 
 export interface Scene {
@@ -13,6 +16,8 @@ export interface Scene {
   readonly momentNs: bigint | undefined;
   /** The device that the pool lies on; undefined: nobody looked at it. */
   readonly device: DeviceArrays | undefined;
+  /** What the axis leaves out, in ns after the origin. */
+  readonly gaps: readonly Gap[];
 }
 
 const STEP_LABEL_PIXELS = 52;
@@ -28,6 +33,7 @@ export function drawSteps(plot: uPlot, palette: Palette, scene: Scene): void {
   ctx.font = font(11, ratio);
   ctx.textAlign = 'left';
   ctx.textBaseline = 'bottom';
+  const failing = failingStep(scene.series);
   for (const { step, beginNs, endNs } of scene.series.steps) {
     const left = x(plot, scene, beginNs);
     const right = x(plot, scene, endNs);
@@ -37,9 +43,14 @@ export function drawSteps(plot: uPlot, palette: Palette, scene: Scene): void {
       ctx.fillRect(left, bbox.top, Math.max(1, right - left), bbox.height);
     }
     if (right - left > STEP_LABEL_PIXELS * ratio) {
-      ctx.fillStyle = palette.mutedText;
+      const failed = failing?.step === step;
+      ctx.fillStyle = failed ? palette.oom : palette.mutedText;
       const bottom = bbox.top + bbox.height - 2 * ratio;
-      ctx.fillText(`step ${step}`, Math.max(left, bbox.left) + 3 * ratio, bottom);
+      ctx.fillText(
+        failed ? `step ${step} failed` : `step ${step}`,
+        Math.max(left, bbox.left) + 3 * ratio,
+        bottom,
+      );
     }
   }
   ctx.restore();
@@ -53,6 +64,7 @@ export function drawMarks(plot: uPlot, palette: Palette, scene: Scene): void {
   const { device } = scene;
   if (device) drawLimit(plot, palette, 'device', device.totalBytes, palette.device);
   drawLimit(plot, palette, 'limit', Number(scene.series.limitBytes), palette.limit);
+  drawGaps(plot, palette, scene);
   drawSmallMarks(plot, palette, scene);
   if (scene.momentNs !== undefined) drawMoment(plot, palette, x(plot, scene, scene.momentNs));
   drawPeak(plot, palette, scene);
@@ -78,6 +90,21 @@ function drawLimit(
   line(ctx, bbox.left, y, bbox.left + bbox.width, y);
   ctx.setLineDash([]);
   label(plot, palette, `${name} ${formatBytes(limit)}`, bbox.left + 6 * ratio, y, colour);
+}
+
+/** Where the axis leaves out time in which nothing happened, and how much. */
+function drawGaps(plot: uPlot, palette: Palette, scene: Scene): void {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio;
+  for (const { from, to } of scene.gaps) {
+    const left = plot.valToPos(from, 'x', true);
+    const right = plot.valToPos(to, 'x', true);
+    if (right < bbox.left || left > bbox.left + bbox.width) continue;
+    ctx.fillStyle = palette.band;
+    ctx.fillRect(left, bbox.top, right - left, bbox.height);
+    const text = `${formatDuration(to - from)} without events`;
+    label(plot, palette, text, left, bbox.top + bbox.height - 24 * ratio, palette.mutedText);
+  }
 }
 
 function drawSmallMarks(plot: uPlot, palette: Palette, scene: Scene): void {

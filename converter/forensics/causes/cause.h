@@ -1,0 +1,50 @@
+// What stands behind an out-of-memory, where the trace shows it: finer than the
+// verdict's kind, with the bytes that are to be put down to it and, where there
+// is one, a remedy of its own. One file for each.
+#ifndef OOM_FORENSICS_CONVERTER_FORENSICS_CAUSES_CAUSE_H_
+#define OOM_FORENSICS_CONVERTER_FORENSICS_CAUSES_CAUSE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "converter/forensics/oom_case.h"
+#include "converter/forensics/remedy_candidate.h"
+
+namespace oom_forensics {
+
+struct Cause {
+  // Stable name, that of its evidence: "kept_iterations", "older_models", ...
+  std::string name;
+  // The kind of verdict that it is a case of: "CAPACITY", "RETAINED".
+  std::string kind;
+  // Live bytes that are there because of it.
+  uint64_t bytes = 0;
+  // For a person, with the numbers in it.
+  std::string sentence;
+  std::optional<RemedyCandidate> remedy;
+};
+
+// Each is nothing where the trace has no evidence for it.
+//
+// A loop keeps what each of its iterations computed for the backward pass.
+std::optional<Cause> FindKeptIterations(const OomCase& oom);
+// A large variable lies there several times: slots, dense gradient.
+std::optional<Cause> FindLargeVariable(const OomCase& oom);
+// Several replicas of the model share the pool.
+std::optional<Cause> FindReplicas(const OomCase& oom);
+// Much came from NumPy as it is: a whole data set, say.
+std::optional<Cause> FindHostData(const OomCase& oom);
+// The program makes anew what it still holds from before: models of earlier
+// rounds.
+std::optional<Cause> FindOlderModels(const OomCase& oom);
+// What an attempt made that ended in an earlier OOM is still held.
+std::optional<Cause> FindFailedAttempt(const OomCase& oom);
+
+// All that apply, the largest first.
+std::vector<Cause> FindCauses(const OomCase& oom);
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CONVERTER_FORENSICS_CAUSES_CAUSE_H_

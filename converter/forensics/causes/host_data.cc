@@ -1,0 +1,62 @@
+// Large tensors that no op made: arrays of NumPy that were handed over whole.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "converter/forensics/causes/cause.h"
+#include "converter/text/bytes.h"
+
+namespace oom_forensics {
+namespace {
+
+// Part of the memory in use that such tensors must hold.
+constexpr double kMinShare = 0.25;
+// Smaller ones are constants and single batches.
+constexpr double kMinShareOfOne = 0.1;
+
+}  // namespace
+
+std::optional<Cause> FindHostData(const OomCase& oom) {
+  const auto in_use = static_cast<double>(oom.usage().in_use_bytes);
+  absl::flat_hash_set<Row> rows;
+  uint64_t bytes = 0;
+  for (const Row row : oom.live()) {
+    const std::string& op = oom.host().OpOf(oom.replay().SiteOf(row));
+    const uint64_t held = oom.replay().BytesOf(row);
+    if ((!op.empty() && op != "_EagerConst") ||
+        static_cast<double>(held) < kMinShareOfOne * in_use) {
+      continue;
+    }
+    rows.insert(row);
+    bytes += held;
+  }
+  if (static_cast<double>(bytes) < kMinShare * in_use) return std::nullopt;
+  Cause cause;
+  cause.name = "host_data";
+  cause.kind = "CAPACITY";
+  cause.bytes = bytes;
+  cause.sentence = absl::StrCat(
+      FormatBytes(bytes), " in ", CountOf(rows.size(), "tensor"),
+      " came from NumPy as a whole, a data set perhaps: "
+      "fit(array) and from_tensor_slices(array) keep all of it here.");
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("batches_from_host");
+  candidate.remedy.set_title(
+      "Leave the data set in NumPy, and hand over one batch at a time.");
+  candidate.remedy.set_detail(cause.sentence);
+  candidate.remedy.set_code(
+      "tf.data.Dataset.from_generator(batches, output_signature=...)  "
+      "# or a keras.utils.PyDataset");
+  Scenario scenario;
+  scenario.is_left_out =
+      [rows = std::make_shared<const absl::flat_hash_set<Row>>(
+           std::move(rows))](Row row) { return rows->contains(row); };
+  candidate.scenario = WithRestOfStep(oom, std::move(scenario));
+  cause.remedy = std::move(candidate);
+  return cause;
+}
+
+}  // namespace oom_forensics

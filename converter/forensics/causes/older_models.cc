@@ -1,0 +1,107 @@
+// Models of earlier rounds: variables were made, steps were run with them, then
+// variables of the very same shapes were made anew, and the first ones are
+// still there.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "converter/forensics/causes/cause.h"
+#include "converter/text/bytes.h"
+#include "converter/trace/op_name.h"
+
+namespace oom_forensics {
+namespace {
+
+// Smaller ones are counters and biases, and are made for many reasons.
+constexpr uint64_t kMinBytes = 16384;
+// Part of the memory in use that the older ones must hold.
+constexpr double kMinShare = 0.2;
+
+// Where a model begins that is like an earlier one, one for each model.
+std::vector<Row> FindRounds(const OomCase& oom) {
+  const std::vector<StepSpan>& steps = oom.steps().spans();
+  using Kind = std::tuple<std::string, StringId, uint64_t>;
+  // The step before which the last of a kind was made, by kind.
+  std::map<Kind, int64_t> last;
+  std::vector<Row> rows(oom.live());
+  std::sort(rows.begin(), rows.end());
+  std::vector<Row> rounds;
+  int64_t round_step = -1;
+  for (const Row row : rows) {
+    const AllocationSite& site = oom.replay().SiteOf(row);
+    // A variable's first value is computed before it is used in any graph.
+    if (ModeOf(oom.host(), site) == GRAPH || oom.IsOfThisStep(row) ||
+        site.requested_bytes < kMinBytes || site.shape == kEmptyString) {
+      continue;
+    }
+    const int64_t step = oom.steps().IndexOf(row);
+    const Kind kind(std::string(OpTypeOf(oom.host().OpOf(site))), site.shape,
+                    site.requested_bytes);
+    const auto known = last.find(kind);
+    if (rounds.empty()) {
+      rounds.push_back(row);
+      round_step = step;
+    } else if (known != last.end() && step > known->second &&
+               step > round_step) {
+      rounds.push_back(row);
+      round_step = step;
+    }
+    last[kind] = step;
+  }
+  if (steps.empty()) rounds.clear();
+  return rounds;
+}
+
+}  // namespace
+
+std::optional<Cause> FindOlderModels(const OomCase& oom) {
+  const std::vector<Row> rounds = FindRounds(oom);
+  if (rounds.size() < 2) return std::nullopt;
+  absl::flat_hash_set<Row> older;
+  uint64_t bytes = 0;
+  for (const Row row : oom.live()) {
+    if (row < rounds.front() || row >= rounds.back()) continue;
+    older.insert(row);
+    bytes += oom.replay().BytesOf(row);
+  }
+  if (static_cast<double>(bytes) <
+      kMinShare * static_cast<double>(oom.usage().in_use_bytes)) {
+    return std::nullopt;
+  }
+  Cause cause;
+  cause.name = "older_models";
+  cause.kind = "RETAINED";
+  cause.bytes = bytes;
+  cause.sentence = absl::StrCat(
+      "Variables of the same shapes were made ", rounds.size(),
+      " times, with steps in between, and those of the earlier ",
+      rounds.size() == 2 ? std::string("round")
+                         : absl::StrCat(rounds.size() - 1, " rounds"),
+      " are still held: ", FormatBytes(bytes), " in ",
+      CountOf(older.size(), "tensor"), ".");
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("release_models");
+  candidate.remedy.set_title(
+      "Let go of the models of earlier rounds before the next one is made.");
+  candidate.remedy.set_detail(absl::StrCat(
+      cause.sentence,
+      " A model lives as long as a list, a dict or a History object refers to "
+      "it. Keep its score, or save it to a file."));
+  candidate.remedy.set_code(
+      "model.save(path); del model; keras.backend.clear_session()");
+  Scenario scenario;
+  scenario.is_left_out =
+      [older = std::make_shared<const absl::flat_hash_set<Row>>(
+           std::move(older))](Row row) { return older->contains(row); };
+  candidate.scenario = WithRestOfStep(oom, std::move(scenario));
+  cause.remedy = std::move(candidate);
+  return cause;
+}
+
+}  // namespace oom_forensics
