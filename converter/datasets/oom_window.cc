@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "converter/datasets/derived.h"
 #include "converter/datasets/messages.h"
+#include "converter/forensics/incidents.h"
 #include "converter/forensics/oom_case.h"
 #include "converter/forensics/pins.h"
 #include "converter/forensics/remedies.h"
@@ -218,6 +219,34 @@ Oom TellOom(const SelectedAllocator& allocator, Row row, const Query& query) {
   return oom;
 }
 
+// Which OOMs of the run are of one incident. `ooms` are those of the run in
+// order, `index` is one of them.
+void FillIncident(const AllocatorReplay& replay,
+                  const std::vector<OomRef>& ooms, size_t index, Oom* message) {
+  const auto number_of = [&](Row row) {
+    const auto found =
+        std::find_if(ooms.begin(), ooms.end(), [&](const OomRef& oom) {
+          return oom.row == row &&
+                 oom.allocator.host == ooms[index].allocator.host &&
+                 oom.allocator.allocator == ooms[index].allocator.allocator;
+        });
+    return static_cast<int32_t>(found - ooms.begin());
+  };
+  for (const std::vector<Row>& incident : FindIncidents(replay)) {
+    if (ooms[index].row < incident.front() ||
+        ooms[index].row > incident.back()) {
+      continue;
+    }
+    message->set_incident(number_of(incident.front()));
+    if (ooms[index].row != incident.front()) return;
+    for (size_t i = 1; i < incident.size(); ++i) {
+      message->add_also_refused(number_of(incident[i]));
+    }
+    return;
+  }
+  message->set_incident(static_cast<int32_t>(index));
+}
+
 bool IsAskedFor(const Run& run, const OomRef& oom, const Query& query) {
   const Filter& filter = query.filter();
   const HostSummary& host = run.hosts()[oom.allocator.host];
@@ -245,9 +274,11 @@ absl::StatusOr<DatasetMessage> AnswerOomWindow(const DatasetInput& input) {
     if (query.has_oom() && query.oom() != index) continue;
     if (!IsAskedFor(input.run, ooms[i], query)) continue;
     Oom* oom = answer->add_ooms();
-    *oom = TellOom(LoadAllocator(input.run, ooms[i].allocator), ooms[i].row,
-                   query);
+    const SelectedAllocator allocator =
+        LoadAllocator(input.run, ooms[i].allocator);
+    *oom = TellOom(allocator, ooms[i].row, query);
     oom->set_index(index);
+    FillIncident(*allocator.replay, ooms, i, oom);
     const DumpCheck& check = oom->dump_check();
     if (check.has_dump() && !check.equal()) {
       QualityLog log;

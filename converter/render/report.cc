@@ -55,6 +55,31 @@ void AddRequest(const Oom& oom, std::string* text) {
                   " on host ", Printable(oom.host()), "\n");
 }
 
+// The others of its incident: one line for all.
+void AddAlsoRefused(const Oom& oom, const OomWindow& window,
+                    std::string* text) {
+  if (oom.also_refused().empty()) return;
+  uint64_t bytes = 0;
+  for (const Oom& other : window.ooms()) {
+    if (other.incident() == oom.index() && other.index() != oom.index()) {
+      bytes += other.request().requested_bytes();
+    }
+  }
+  absl::StrAppend(
+      text, "  and      ",
+      CountOf(static_cast<uint64_t>(oom.also_refused_size()), "more request"),
+      " at the same moment, ", FormatBytes(bytes), " in all\n");
+}
+
+// The first OOM of an incident that was asked for tells of all of them.
+bool TellsTheStory(const Oom& oom, const OomWindow& window) {
+  for (const Oom& other : window.ooms()) {
+    if (other.index() == oom.index()) return true;
+    if (other.incident() == oom.incident()) return false;
+  }
+  return true;
+}
+
 void AddLayout(const Oom& oom, std::string* text) {
   const FragmentationMeasures& measures = oom.measures();
   absl::StrAppend(
@@ -224,9 +249,11 @@ std::string RenderReport(const std::string& run_name,
   AddHosts(parts.info, &text);
   for (int i = 0; i < parts.window.ooms_size(); ++i) {
     const Oom& oom = parts.window.ooms(i);
+    if (!TellsTheStory(oom, parts.window)) continue;
     absl::StrAppend(&text, "\nOOM ", oom.index() + 1, " of ",
                     parts.window.ooms_size(), "\n");
     AddRequest(oom, &text);
+    AddAlsoRefused(oom, parts.window, &text);
     AddLayout(oom, &text);
     AddVerdict(oom, &text);
     if (i < static_cast<int>(parts.layouts.size()) &&

@@ -812,6 +812,12 @@ class Oom(Message):
     """As AllocatorInfo.has_layout. False: what is free, and in what pieces, is
     not known; reserved is what is in use.
     """
+    incident: int = 0
+    """`index` of the first request of its incident: requests that were refused
+    within one wait, or in the wake of one another. The first tells the story.
+    """
+    also_refused: list[int] = field(default_factory=list)
+    """Of the first of an incident: `index` of the others."""
 
 
 @dataclass

@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/cause.h"
 #include "converter/forensics/incidents.h"
-#include "converter/text/bytes.h"
+#include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/cause.h"
-#include "converter/text/bytes.h"
+#include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/cause.h"
-#include "converter/text/bytes.h"
 #include "converter/trace/op_name.h"
+#include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {

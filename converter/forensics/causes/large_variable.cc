@@ -8,11 +8,9 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "converter/forensics/causes/cause.h"
-#include "converter/text/bytes.h"
-#include "converter/text/text.h"
 #include "converter/trace/op_name.h"
+#include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {

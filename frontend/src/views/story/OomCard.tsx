@@ -76,7 +76,11 @@ function OomStory({ oom, target, number }: OomCardProps) {
           </strong>
           {tensorName(request) !== '' && <> for a {tensorName(request)} tensor</>}
           {' on '}
-          {target.allocator.device || oom.allocator}.
+          {target.allocator.device || oom.allocator}
+          {oom.alsoRefused.length > 0 && (
+            <>, and {oom.alsoRefused.length} more at the same moment</>
+          )}
+          .
         </p>
       )}
       <div class="story-columns">

@@ -15,7 +15,9 @@ export function Story({ target }: { readonly target: Target }) {
   if (known.state === 'failed') {
     return <Failed error={known.error} />;
   }
-  const { ooms, quality } = known.value;
+  const { quality } = known.value;
+  // One card for requests that were refused together.
+  const ooms = known.value.ooms.filter(({ index, incident }) => index === incident);
   return (
     <>
       {ooms.map((oom, place) => (
