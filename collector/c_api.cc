@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "collector/collector.h"
 #include "collector/settings.h"
@@ -111,6 +112,30 @@ OOM_FORENSICS_EXPORT char* OomForensics_TakeWrittenRuns() {
 OOM_FORENSICS_EXPORT uint64_t OomForensics_OutOfMemoryCount() {
   Collector* collector = Collector::Get();
   return collector == nullptr ? 0 : collector->flight_recorder().count();
+}
+
+OOM_FORENSICS_EXPORT char* OomForensics_StartStacks(
+    uint32_t hexversion, const OomForensics_Frame* frames, uint64_t count) {
+  Collector* collector = Collector::Get();
+  if (collector == nullptr) return Copy(kNotLoaded);
+  std::vector<oom_forensics::collector::python::KnownFrame> known;
+  for (uint64_t i = 0; i < count; ++i) {
+    known.push_back({frames[i].code, frames[i].instruction, frames[i].line,
+                     frames[i].file, frames[i].function});
+  }
+  return CopyUnlessEmpty(
+      collector->StartStacks(hexversion, known.data(), known.size()));
+}
+
+OOM_FORENSICS_EXPORT void OomForensics_StopStacks() {
+  if (Collector* collector = Collector::Get()) collector->StopStacks();
+}
+
+OOM_FORENSICS_EXPORT void OomForensics_SetSourceRoots(
+    const char* library_prefixes, const char* project_root) {
+  if (Collector* collector = Collector::Get()) {
+    collector->SetSourceRoots(library_prefixes, project_root);
+  }
 }
 
 OOM_FORENSICS_EXPORT void OomForensics_Free(char* text) { std::free(text); }

@@ -58,6 +58,32 @@ char* OomForensics_TakeWrittenRuns();
 // How many out-of-memories there were so far.
 uint64_t OomForensics_OutOfMemoryCount();
 
+// A Python frame of the calling thread, as Python itself describes it.
+typedef struct {
+  uint64_t code;        // id(frame.f_code)
+  int32_t instruction;  // f_lasti; -1: this frame goes on meanwhile
+  int32_t line;         // f_lineno; 0: none
+  const char* file;
+  const char* function;
+} OomForensics_Frame;
+
+// Begins to take the Python stacks of allocations, without Python's lock, if
+// `frames` (all of the calling thread's, innermost first) are what is read out
+// of memory. `hexversion` is sys.hexversion. Null if that went well, else why
+// stacks are not taken.
+char* OomForensics_StartStacks(uint32_t hexversion,
+                               const OomForensics_Frame* frames,
+                               uint64_t count);
+
+// Ends that; to be called before Python takes its threads apart.
+void OomForensics_StopStacks();
+
+// Path prefixes, a line each: code below them is a library's, not the user's;
+// and the folder of the user's project, empty: not known. The settings
+// user_paths, library_paths and source_paths build on them.
+void OomForensics_SetSourceRoots(const char* library_prefixes,
+                                 const char* project_root);
+
 void OomForensics_Free(char* text);
 
 }  // extern "C"

@@ -1,5 +1,6 @@
 #include "collector/collector.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -84,6 +85,7 @@ Collector* Collector::Get() {
 Collector::Collector(const Settings& settings)
     : settings_(settings),
       recorder_(settings),
+      stacks_(&recorder_.stacks()),
       flight_recorder_({&recorder_, [this] { return AllocatorStates(); },
                         [this] { return Facts(); },
                         [this] { return CurrentSettings(); },
@@ -133,7 +135,7 @@ void Collector::HookLibrary(const TensorFlowLibrary& library) {
                  });
   // Never freed: threads may be in a hook until the process is gone.
   const auto* requests = new RequestRecorder(
-      library, &recorder_,
+      library, &recorder_, &stacks_,
       [this](uint64_t sequence) { flight_recorder_.OnOutOfMemory(sequence); });
   attribution_ = requests->attribution();
   // First: it looks into a table that is changed next.
@@ -216,7 +218,39 @@ std::string Collector::Configure(const std::string& name,
     return name + " can only be set before the first allocation";
   }
   settings_ = changed;
+  if (IsEvidenceSetting(name)) ApplySourceSettings();
   return "";
+}
+
+std::string Collector::StartStacks(uint32_t hexversion,
+                                   const python::KnownFrame* frames,
+                                   size_t count) {
+  const auto thread_state = reinterpret_cast<void* (*)()>(
+      dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
+  return stacks_.Start(hexversion, dlsym(RTLD_DEFAULT, "_PyRuntime"),
+                       thread_state == nullptr ? nullptr : thread_state(),
+                       frames, count);
+}
+
+void Collector::StopStacks() { stacks_.Stop("Python has ended"); }
+
+void Collector::SetSourceRoots(const std::string& library_prefixes,
+                               const std::string& project_root) {
+  std::lock_guard<std::mutex> lock(settings_mutex_);
+  library_prefixes_ = library_prefixes;
+  project_root_ = project_root;
+  ApplySourceSettings();
+}
+
+void Collector::ApplySourceSettings() {
+  const EvidenceSettings& settings = settings_.evidence;
+  std::vector<std::string> library = python::SplitPrefixes(library_prefixes_);
+  for (std::string& prefix : python::SplitPrefixes(settings.library_paths)) {
+    library.push_back(std::move(prefix));
+  }
+  stacks_.SetOrigin(
+      {std::move(library), python::SplitPrefixes(settings.user_paths)});
+  stacks_.SetEnabled(settings.enabled && settings.source_lines);
 }
 
 Settings Collector::CurrentSettings() {
@@ -237,6 +271,13 @@ SessionFacts Collector::Facts() {
   facts.sampling_rate = settings.allocation_log_sampling_rate;
   facts.min_bytes = settings.min_bytes;
   facts.anonymize_addresses = settings.anonymize_addresses;
+  facts.source.state = stacks_.State();
+  facts.source.dropped_stacks = recorder_.stacks().dropped();
+  facts.source.paths = settings.evidence.source_paths;
+  {
+    std::lock_guard<std::mutex> lock(settings_mutex_);
+    facts.source.project_root = project_root_;
+  }
   return facts;
 }
 
@@ -334,7 +375,8 @@ std::string Collector::WriteSession(const Recording& recording,
     allocators.push_back(std::move(facts));
   }
   return WriteTrace(session, allocators, recording,
-                    recorder_.sites().Snapshot());
+                    recorder_.sites().Snapshot(),
+                    recorder_.stacks().Snapshot());
 }
 
 std::string Collector::StatusJson() {
@@ -349,6 +391,7 @@ std::string Collector::StatusJson() {
   json.Field("hooks", hooks_);
   json.Field("attribution", attribution_);
   json.Field("compiledFunctions", compiled_functions_);
+  json.Field("stacks", stacks_.State());
   const cupti::WatchMode watch = device_memory_.Mode();
   json.Field("cuptiMode", watch.mode);
   json.Field("cuptiReason", watch.reason);

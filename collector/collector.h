@@ -12,6 +12,7 @@
 
 #include "collector/cupti/device_memory_watcher.h"
 #include "collector/flight_recorder/flight_recorder.h"
+#include "collector/python/stack_taker.h"
 #include "collector/recording/recorder.h"
 #include "collector/settings.h"
 #include "collector/tensorflow/allocator_state.h"
@@ -55,6 +56,17 @@ class Collector {
   // the first one.
   std::string Configure(const std::string& name, const std::string& value);
 
+  // Begins to take the Python stacks of allocations; see StackTaker::Start().
+  // Returns nothing, or why not.
+  std::string StartStacks(uint32_t hexversion, const python::KnownFrame* frames,
+                          size_t count);
+  // Python is about to end.
+  void StopStacks();
+  // Path prefixes, a line each: files below them are a library's. And the
+  // folder that the user's project is in; empty: not known.
+  void SetSourceRoots(const std::string& library_prefixes,
+                      const std::string& project_root);
+
   FlightRecorder& flight_recorder() { return flight_recorder_; }
 
   // What is hooked and what not, and why, as a JSON object.
@@ -78,10 +90,16 @@ class Collector {
   std::string ModulesPlane(const Recording& recording,
                            const std::vector<const Site*>& sites);
   void ListenForSignal();
+  // With settings_mutex_ held.
+  void ApplySourceSettings();
 
   std::mutex settings_mutex_;
   Settings settings_;
+  // Guarded by settings_mutex_; as SetSourceRoots() had them.
+  std::string library_prefixes_;
+  std::string project_root_;
   Recorder recorder_;
+  python::StackTaker stacks_;
   FlightRecorder flight_recorder_;
   bool hook_tried_ = false;
   // False once the hooks were out of place for a while: what is live may then

@@ -74,6 +74,7 @@ std::string FlightRecorder::Write(const std::string& origin, uint64_t sequence,
 
   const auto recording = sources_.recorder->Recent();
   const auto sites = sources_.recorder->sites().Snapshot();
+  const auto stacks = sources_.recorder->stacks().Snapshot();
   const MemoryStory story = TellStory(*recording, sites, sources_.allocators(),
                                       sequence, kRecentAllocations);
   std::vector<std::string> summary;
@@ -98,13 +99,13 @@ std::string FlightRecorder::Write(const std::string& origin, uint64_t sequence,
   bool written = false;
   if (folder.has_value()) {
     // The trace last: it is by the trace that a run is found.
-    written =
-        folder->Write(host + ".oom_report.json", report, error) &&
-        folder->Write(host + ".xplane.pb",
-                      WriteTrace(session, allocators, *recording, sites) +
-                          sources_.device_planes(recording->baseline.time_ns) +
-                          sources_.module_plane(*recording, sites),
-                      error);
+    written = folder->Write(host + ".oom_report.json", report, error) &&
+              folder->Write(
+                  host + ".xplane.pb",
+                  WriteTrace(session, allocators, *recording, sites, stacks) +
+                      sources_.device_planes(recording->baseline.time_ns) +
+                      sources_.module_plane(*recording, sites),
+                  error);
     if (written) {
       written_runs_.Add(
           {trace_path, origin, AddressShift(session, *recording)});

@@ -28,6 +28,9 @@ using AllocatorId = uint16_t;
 // Id of a site in the SiteTable; 0: none.
 using SiteId = uint32_t;
 
+// Id of a Python stack in the StackTable; 0: none.
+using StackId = uint32_t;
+
 struct Event {
   // Position in the order of all events of this process, from 1; 0: no event.
   uint64_t sequence = 0;

@@ -296,11 +296,13 @@ void Recorder::BeforeFork() {
   failures_mutex_.lock();
   allocators_.mutex().lock();
   sites_.mutex().lock();
+  stacks_.lock().lock();
   for (Shard& shard : shards_) shard.lock.lock();
 }
 
 void Recorder::AfterForkInParent() {
   for (Shard& shard : shards_) shard.lock.unlock();
+  stacks_.lock().unlock();
   sites_.mutex().unlock();
   allocators_.mutex().unlock();
   failures_mutex_.unlock();

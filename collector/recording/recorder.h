@@ -35,6 +35,7 @@
 #include "collector/recording/recording.h"
 #include "collector/recording/site_table.h"
 #include "collector/recording/spin_lock.h"
+#include "collector/recording/stack_table.h"
 #include "collector/settings.h"
 
 namespace oom_forensics::collector {
@@ -91,6 +92,7 @@ class Recorder {
 
   AllocatorTable& allocators() { return allocators_; }
   SiteTable& sites() { return sites_; }
+  StackTable& stacks() { return stacks_; }
 
   // fork(): everything is locked before it and unlocked on both sides; a
   // recording goes on in the parent only.
@@ -131,6 +133,7 @@ class Recorder {
 
   AllocatorTable allocators_;
   SiteTable sites_;
+  StackTable stacks_;
   std::unique_ptr<EventRing> ring_;
   std::array<Shard, kShards> shards_;
   // Guarded by the lock of the shard of address 0.

@@ -35,14 +35,16 @@ uint64_t HashText(std::string_view text, uint64_t seed) {
 bool SiteKey::operator==(const SiteKey& other) const {
   return requested_bytes == other.requested_bytes &&
          allocated_bytes == other.allocated_bytes && dtype == other.dtype &&
-         mode == other.mode && op == other.op && shape == other.shape &&
-         region_type == other.region_type && compiled == other.compiled;
+         mode == other.mode && stack == other.stack && op == other.op &&
+         shape == other.shape && region_type == other.region_type &&
+         compiled == other.compiled;
 }
 
 uint64_t SiteKey::Hash() const {
   uint64_t hash = Mix(requested_bytes, allocated_bytes);
   hash = Mix(hash, static_cast<uint64_t>(dtype) | static_cast<uint64_t>(mode)
                                                       << 32);
+  hash = Mix(hash, stack);
   hash = HashText(op, hash);
   hash = HashText(shape, hash);
   hash = HashText(region_type, hash);

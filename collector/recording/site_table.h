@@ -44,6 +44,8 @@ struct SiteKey {
   // tensorflow.DataType; 0: not known.
   int32_t dtype = 0;
   ExecutionMode mode = ExecutionMode::kUnknown;
+  // Where in the user's program the op was run.
+  StackId stack = 0;
   uint64_t requested_bytes = 0;
   // 0 for a failed request.
   uint64_t allocated_bytes = 0;

@@ -11,9 +11,10 @@
 namespace oom_forensics::collector {
 
 RequestRecorder::RequestRecorder(const TensorFlowLibrary& library,
-                                 Recorder* recorder,
+                                 Recorder* recorder, python::StackTaker* stacks,
                                  OutOfMemoryHandler on_out_of_memory)
     : recorder_(recorder),
+      stacks_(stacks),
       on_out_of_memory_(std::move(on_out_of_memory)),
       python_thread_state_(reinterpret_cast<void* (*)()>(
           dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"))) {
@@ -27,7 +28,8 @@ RequestRecorder::RequestRecorder(const TensorFlowLibrary& library,
 // has none. An eager op is named after its type alone and runs in the thread
 // that asked for it, which Python knows; a node of a graph has a scope in its
 // name or runs in a thread of TensorFlow's pools, which Python does not know.
-ExecutionMode RequestRecorder::ModeOf(const Annotation& annotation) const {
+ExecutionMode RequestRecorder::ModeOf(const Annotation& annotation,
+                                      const void* python_thread) const {
   if (annotation.op.empty() || annotation.region_type.empty()) {
     return ExecutionMode::kUnknown;
   }
@@ -35,8 +37,8 @@ ExecutionMode RequestRecorder::ModeOf(const Annotation& annotation) const {
     return ExecutionMode::kGraph;
   }
   if (python_thread_state_ == nullptr) return ExecutionMode::kUnknown;
-  return python_thread_state_() != nullptr ? ExecutionMode::kEager
-                                           : ExecutionMode::kGraph;
+  return python_thread != nullptr ? ExecutionMode::kEager
+                                  : ExecutionMode::kGraph;
 }
 
 // The site of what the calling thread has just asked for, and its step.
@@ -47,12 +49,14 @@ const Site* RequestRecorder::SiteOfRequest(size_t requested_bytes,
   key.requested_bytes = requested_bytes;
   key.allocated_bytes = allocated_bytes;
   std::string shape;
+  const void* const python_thread =
+      python_thread_state_ == nullptr ? nullptr : python_thread_state_();
   if (annotations_.has_value()) {
     const Annotation annotation = annotations_->Read();
     key.op = annotation.op;
     key.region_type = annotation.region_type;
     key.dtype = annotation.dtype;
-    key.mode = ModeOf(annotation);
+    key.mode = ModeOf(annotation, python_thread);
     *step_id = annotation.step_id;
     try {
       if (*annotation.shape) shape = (*annotation.shape)();
@@ -62,6 +66,11 @@ const Site* RequestRecorder::SiteOfRequest(size_t requested_bytes,
   }
   if (CompiledRun* const run = CurrentThread().compiled_run) {
     DescribeRequest(run, requested_bytes, !key.op.empty(), &key.compiled);
+  }
+  // A graph's ops were made at another line than the one that runs them; their
+  // names lead to it.
+  if (python_thread != nullptr && key.mode != ExecutionMode::kGraph) {
+    key.stack = stacks_->Take(python_thread);
   }
   return recorder_->sites().Intern(key);
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "collector/python/stack_taker.h"
 #include "collector/recording/recorder.h"
 #include "collector/tensorflow/annotation_reader.h"
 #include "collector/tensorflow/tensorflow_library.h"
@@ -36,8 +37,9 @@ inline bool RetryOnFailure(const void* attributes) {
 
 class RequestRecorder {
  public:
-  // `recorder` must live as long as the process.
+  // `recorder` and `stacks` must live as long as the process.
   RequestRecorder(const TensorFlowLibrary& library, Recorder* recorder,
+                  python::StackTaker* stacks,
                   OutOfMemoryHandler on_out_of_memory);
 
   // "on", or "off: " and why op names are not read.
@@ -60,9 +62,12 @@ class RequestRecorder {
  private:
   const Site* SiteOfRequest(size_t requested_bytes, size_t allocated_bytes,
                             int64_t* step_id) const noexcept;
-  ExecutionMode ModeOf(const Annotation& annotation) const;
+  // `python_thread`: the thread's state in Python, null: it has none.
+  ExecutionMode ModeOf(const Annotation& annotation,
+                       const void* python_thread) const;
 
   Recorder* recorder_;
+  python::StackTaker* stacks_;
   OutOfMemoryHandler on_out_of_memory_;
   std::optional<AnnotationReader> annotations_;
   std::string attribution_;

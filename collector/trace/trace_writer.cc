@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <protozero/pbf_writer.hpp>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -45,12 +46,13 @@ class AllocatorPlaneWriter {
   AllocatorPlaneWriter(const SessionFacts& session, const AllocatorFacts& facts,
                        const Recording& recording,
                        const std::vector<const Site*>& sites,
-                       uint64_t address_shift)
+                       uint64_t address_shift, std::set<StackId>* used_stacks)
       : session_(session),
         facts_(facts),
         address_shift_(address_shift),
         recording_(recording),
         sites_(sites),
+        used_stacks_(used_stacks),
         plane_(PlaneName(facts.info)) {
     for (const Failure& failure : recording.failures) {
       failures_.emplace(failure.sequence, &failure);
@@ -299,6 +301,10 @@ class AllocatorPlaneWriter {
                        key.mode == ExecutionMode::kEager ? 1 : 0);
       }
       if (!key.compiled.empty()) AddCompiledOrigin(key.compiled, &writer);
+      if (key.stack != 0) {
+        plane_.AddUint(&writer, kField, schema::kStack, key.stack);
+        used_stacks_->insert(key.stack);
+      }
       plane_.AddUint(&writer, kField, schema::kRequestedBytes,
                      key.requested_bytes);
       if (kind == EventKind::kAlloc) {
@@ -333,6 +339,7 @@ class AllocatorPlaneWriter {
   const uint64_t address_shift_;
   const Recording& recording_;
   const std::vector<const Site*>& sites_;
+  std::set<StackId>* const used_stacks_;
   PlaneBuilder plane_;
   std::unordered_map<uint64_t, const Failure*> failures_;
   std::unordered_map<uint64_t, int64_t> metadata_ids_;
@@ -408,7 +415,8 @@ uint64_t AddressShift(const SessionFacts& session, const Recording& recording) {
 std::string WriteTrace(const SessionFacts& session,
                        const std::vector<AllocatorFacts>& allocators,
                        const Recording& recording,
-                       const std::vector<const Site*>& sites) {
+                       const std::vector<const Site*>& sites,
+                       const std::vector<const StackFrames*>& stacks) {
   std::string trace;
   pbf_writer writer(trace);
   if (session.writes_own_file) {
@@ -416,12 +424,15 @@ std::string WriteTrace(const SessionFacts& session,
   }
   writer.add_message(xspace::kPlanes, WriteSessionPlane(session, recording));
   const uint64_t address_shift = AddressShift(session, recording);
+  std::set<StackId> used_stacks;
   for (const AllocatorFacts& facts : allocators) {
-    writer.add_message(
-        xspace::kPlanes,
-        AllocatorPlaneWriter(session, facts, recording, sites, address_shift)
-            .Write());
+    writer.add_message(xspace::kPlanes,
+                       AllocatorPlaneWriter(session, facts, recording, sites,
+                                            address_shift, &used_stacks)
+                           .Write());
   }
+  writer.add_message(xspace::kPlanes,
+                     WriteSourcePlane(session.source, stacks, used_stacks));
   return trace;
 }
 

@@ -10,6 +10,8 @@
 #include "collector/recording/allocator_table.h"
 #include "collector/recording/recorder.h"
 #include "collector/recording/site_table.h"
+#include "collector/recording/stack_table.h"
+#include "collector/trace/source_plane_writer.h"
 
 namespace oom_forensics::collector {
 
@@ -33,6 +35,7 @@ struct SessionFacts {
   // TensorFlow relates the times of a profiler session to its start; a trace
   // that does not pass through TensorFlow has to do so itself.
   bool writes_own_file = false;
+  SourceFacts source;
 };
 
 struct AllocatorFacts {
@@ -45,11 +48,13 @@ struct AllocatorFacts {
 // session says that addresses are anonymous.
 uint64_t AddressShift(const SessionFacts& session, const Recording& recording);
 
-// `sites` is SiteTable::Snapshot(), taken after the recording's end.
+// `sites` and `stacks` are the Snapshot() of their tables, taken after the
+// recording's end, the sites' first.
 std::string WriteTrace(const SessionFacts& session,
                        const std::vector<AllocatorFacts>& allocators,
                        const Recording& recording,
-                       const std::vector<const Site*>& sites);
+                       const std::vector<const Site*>& sites,
+                       const std::vector<const StackFrames*>& stacks);
 
 }  // namespace oom_forensics::collector
 

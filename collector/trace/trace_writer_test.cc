@@ -212,7 +212,8 @@ class TraceWriterTest : public testing::Test {
     session.hooks = "hooked";
     session.attribution = "on";
     return Decode(WriteTrace(session, {facts, other}, *recording,
-                             recorder_.sites().Snapshot()));
+                             recorder_.sites().Snapshot(),
+                             recorder_.stacks().Snapshot()));
   }
 
   Recorder recorder_{Settings{}};
@@ -400,7 +401,8 @@ TEST_F(TraceWriterTest, NeedsAtMostSixtyBytesForAnAllocationAndItsFree) {
   const auto recording = recorder_.StopCapture();
   AllocatorFacts facts;
   const std::string trace =
-      WriteTrace({}, {facts}, *recording, recorder_.sites().Snapshot());
+      WriteTrace({}, {facts}, *recording, recorder_.sites().Snapshot(),
+                 recorder_.stacks().Snapshot());
   EXPECT_LE(trace.size() / kPairs, 60u);
 }
 

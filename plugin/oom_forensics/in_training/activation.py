@@ -1,7 +1,7 @@
 """What the collector does in Python, in a process that has imported TensorFlow.
 
 The collector imports this module by itself when TensorFlow has loaded it; a user never
-does. It does four things, all by wrapping functions of TensorFlow and Keras:
+does. It does five things, most of them by wrapping functions of TensorFlow and Keras:
 
 - It learns the logdir of profiler sessions and TensorBoard callbacks. A profiler
   plugin is never told where a session writes to, and the report of an out-of-memory
@@ -10,6 +10,8 @@ does. It does four things, all by wrapping functions of TensorFlow and Keras:
   user sees (a note, PEP 678).
 - It adds to each run that was written what only Python knows
   (`oom_forensics.in_training.evidence`).
+- It lets the collector take the stacks of eager allocations
+  (`oom_forensics.in_training.stacks`).
 - It learns which training step runs (`oom_forensics.in_training.training_steps`).
 
 A function that is not as expected is left alone.
@@ -31,6 +33,7 @@ from oom_forensics.in_training.evidence.moments import (
 )
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.recorder import local_path
+from oom_forensics.in_training.stacks import watch_stacks
 from oom_forensics.in_training.training_steps import watch_training_steps
 
 _KERAS_CALLBACKS = (
@@ -54,6 +57,7 @@ def activate(library: CollectorLibrary) -> None:
     for name in _KERAS_CALLBACKS:
         when_imported(name, lambda module: _watch_callback(module, learn))
     watch_training_steps(library.begin_step)
+    watch_stacks(library)
     when_imported(
         "tensorflow.python.profiler.internal._pywrap_profiler",
         lambda module: watch_sessions(module, library),

@@ -25,6 +25,18 @@ def loaded_path() -> Path | None:
     return None
 
 
+class KnownFrame(ctypes.Structure):
+    """A frame of the calling thread: OomForensics_Frame of collector/c_api.h."""
+
+    _fields_ = (
+        ("code", ctypes.c_uint64),
+        ("instruction", ctypes.c_int32),
+        ("line", ctypes.c_int32),
+        ("file", ctypes.c_char_p),
+        ("function", ctypes.c_char_p),
+    )
+
+
 class CollectorLibrary:
     """The C functions of a collector that is in this process."""
 
@@ -66,6 +78,31 @@ class CollectorLibrary:
     def begin_step(self, step: int) -> None:
         """Says that a training step begins; -1: the last one is over."""
         self._begin_step(step)
+
+    def start_stacks(self, hexversion: int, frames: list[KnownFrame]) -> str | None:
+        """Begins to take the stacks of allocations; returns why that is not possible, or None.
+
+        Args:
+          hexversion: sys.hexversion.
+          frames: All of the calling thread, innermost first.
+        """
+        described = (KnownFrame * len(frames))(*frames)
+        return self._text_of(
+            "OomForensics_StartStacks",
+            ctypes.c_uint32(hexversion),
+            described,
+            ctypes.c_uint64(len(frames)),
+        )
+
+    def stop_stacks(self) -> None:
+        """Ends that; Python is about to end."""
+        self._library.OomForensics_StopStacks()
+
+    def set_source_roots(self, library_prefixes: list[str], project_root: str) -> None:
+        """Says where libraries lie, and the user's project."""
+        self._library.OomForensics_SetSourceRoots(
+            os.fsencode("\n".join(library_prefixes)), os.fsencode(project_root)
+        )
 
     def snapshot(self, logdir: str) -> tuple[str | None, str]:
         """Writes a snapshot; returns its folder, or None and why."""
