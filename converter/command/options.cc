@@ -84,7 +84,7 @@ absl::Status SetFormat(const std::string& value, Options* options) {
   } else if (const ExportFormat* format = FindExportFormat(value)) {
     options->export_format = format;
   } else {
-    return Bad(value, "one of json, pb, csv, text, pprof, perfetto");
+    return Bad(value, "one of json, pb, csv, text, pprof, folded, perfetto");
   }
   return absl::OkStatus();
 }
@@ -126,6 +126,11 @@ std::map<std::string, Setter> ValueFlags(Options* options) {
        Number<uint64_t>([=](uint64_t v) { filter->set_min_bytes(v); })},
       {"scope", Text([=](const std::string& v) { filter->set_scope(v); })},
       {"dtype", Text([=](const std::string& v) { filter->set_dtype(v); })},
+      {"file", Text([=](const std::string& v) { filter->set_source_file(v); })},
+      {"line",
+       Number<uint32_t>([=](uint32_t v) { filter->set_source_line(v); })},
+      {"function",
+       Text([=](const std::string& v) { filter->set_source_function(v); })},
       {"search", Text([=](const std::string& v) { filter->set_search(v); })},
       {"role", EnumName<Role>("ROLE_", [=](Role v) { filter->set_role(v); })},
       {"columns", Number<uint32_t>([=](uint32_t v) { query->set_columns(v); })},
@@ -229,6 +234,8 @@ std::string UsageText() {
   oom-forensics convert PATH --dataset=NAME [--format=json|pb|csv] [-o FILE]
   oom-forensics convert PATH --format=pprof [--at=MOMENT] -o live.pb.gz
                                the live set of a moment, for pprof
+  oom-forensics convert PATH --format=folded [--at=MOMENT] -o live.folded
+                               the same as folded stacks, for flame graphs
   oom-forensics convert PATH --format=perfetto -o run.pftrace
                                counters, allocations and OOMs, for Perfetto
   oom-forensics html PATH -o FILE
@@ -244,7 +251,8 @@ Datasets: )",
 
 Which run     --run=NAME
 Filters       --host --allocator --from --to (ns since the epoch) --from-step
-              --to-step --min-bytes --scope --dtype --search --role
+              --to-step --min-bytes --scope --dtype --search --role --file
+              --line --function (of the user's program)
 Moment        --at=peak|oom:N|end|step:N|event:N|TIME_NS
 Lists         --group-by --sort --ascending --offset --limit --range
 Timeline      --columns --top

@@ -5,15 +5,17 @@
 #include <vector>
 
 #include "converter/datasets/group_key.h"
+#include "converter/forensics/source_frames.h"
 #include "converter/text/text.h"
 #include "converter/trace/op_name.h"
+#include "converter/trace/site_source.h"
 
 namespace oom_forensics {
 namespace {
 
 // Deeper scopes are summed up in their ancestor: answers are nested as deep,
 // and readers of protobuf stop at 100 levels.
-constexpr int kMaxDepth = 40;
+constexpr size_t kMaxDepth = 40;
 
 }  // namespace
 
@@ -34,7 +36,7 @@ void AllocationGroups::Node::Count(const AllocationSite& site) {
 void AllocationGroups::AddToTree(std::string_view scope,
                                  const AllocationSite& site) {
   Node* node = &root_;
-  for (int depth = 0; depth < kMaxDepth && !scope.empty(); ++depth) {
+  for (size_t depth = 0; depth < kMaxDepth && !scope.empty(); ++depth) {
     const size_t slash = scope.find('/');
     node = node->Child(scope.substr(0, slash));
     node->Count(site);
@@ -43,13 +45,47 @@ void AllocationGroups::AddToTree(std::string_view scope,
   }
 }
 
+// Outermost first, the user's frames alone.
+void AllocationGroups::AddToCalls(const HostTrace& host,
+                                  const AllocationSite& site) {
+  const SiteSource source = SourceOf(host, site);
+  std::vector<LineId> lines;
+  for (const StackFrame& frame : host.source.StackAt(source.called).frames) {
+    if (!frame.is_library) lines.push_back(frame.line);
+  }
+  std::reverse(lines.begin(), lines.end());
+  // What was made elsewhere than it is called is a leaf of the call.
+  if (source.line != kNoLine &&
+      (lines.empty() || lines.back() != source.line)) {
+    lines.push_back(source.line);
+  }
+  if (lines.empty()) lines.push_back(kNoLine);
+  if (lines.size() > kMaxDepth) lines.resize(kMaxDepth);
+  Node* node = &root_;
+  for (const LineId line : lines) {
+    node = node->Child(LineGroupKey(host, line));
+    node->line = line;
+    node->Count(site);
+  }
+}
+
 void AllocationGroups::Add(const SelectedAllocator& allocator, Row alloc,
                            Position position) {
   if (group_by_ == GROUP_NONE) return;
   const AllocatorReplay& replay = *allocator.replay;
   const AllocationSite& site = replay.SiteOf(alloc);
+  if (host_ == nullptr) host_ = allocator.host;
+  const bool has_lines = host_ == allocator.host;
+  if (group_by_ == GROUP_STACK && has_lines) {
+    AddToCalls(replay.host(), site);
+    return;
+  }
   if (group_by_ != GROUP_SCOPE) {
-    root_.Child(GroupKey(allocator, alloc, position, group_by_))->Count(site);
+    Node* node = root_.Child(GroupKey(allocator, alloc, position, group_by_));
+    node->Count(site);
+    if (group_by_ == GROUP_LINE && has_lines) {
+      node->line = SourceOf(replay.host(), site).line;
+    }
     return;
   }
   std::string key = SiteGroupKey(replay.host(), site, GROUP_SCOPE);
@@ -61,7 +97,7 @@ void AllocationGroups::Add(const SelectedAllocator& allocator, Row alloc,
 
 void AllocationGroups::WriteLevel(
     const Node& node, SortKey sort, bool ascending,
-    google::protobuf::RepeatedPtrField<AllocationGroup>* groups) {
+    google::protobuf::RepeatedPtrField<AllocationGroup>* groups) const {
   using Entry = std::pair<const std::string*, const Node*>;
   std::vector<Entry> entries;
   for (const auto& [key, child] : node.children) {
@@ -93,6 +129,9 @@ void AllocationGroups::WriteLevel(
     group->set_requested_bytes(child->requested_bytes);
     group->set_allocated_bytes(child->allocated_bytes);
     group->set_largest_bytes(child->largest_bytes);
+    if (child->line != kNoLine) {
+      *group->mutable_line() = MakeSourceFrame(host_->trace(), child->line);
+    }
     WriteLevel(*child, sort, ascending, group->mutable_children());
   }
 }

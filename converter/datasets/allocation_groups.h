@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "converter/datasets/selection.h"
+#include "converter/trace/source_table.h"
 #include "proto/datasets.pb.h"
 
 namespace oom_forensics {
@@ -31,20 +32,26 @@ class AllocationGroups {
     uint64_t requested_bytes = 0;
     uint64_t allocated_bytes = 0;
     uint64_t largest_bytes = 0;
+    // Of a group that is a line.
+    LineId line = kNoLine;
     std::map<std::string, std::unique_ptr<Node>, std::less<>> children;
 
     Node* Child(std::string_view key);
     void Count(const AllocationSite& site);
   };
 
-  static void WriteLevel(
+  void WriteLevel(
       const Node& node, SortKey sort, bool ascending,
-      google::protobuf::RepeatedPtrField<AllocationGroup>* groups);
+      google::protobuf::RepeatedPtrField<AllocationGroup>* groups) const;
   void AddToTree(std::string_view scope, const AllocationSite& site);
+  void AddToCalls(const HostTrace& host, const AllocationSite& site);
 
   GroupBy group_by_;
   std::string scope_;
   Node root_;
+  // The host that lines are of. Groups of several hosts are told apart by
+  // their keys alone.
+  SharedHost host_;
 };
 
 }  // namespace oom_forensics

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "converter/datasets/messages.h"
+#include "converter/forensics/source_frames.h"
 
 namespace oom_forensics {
 namespace {
@@ -45,6 +46,11 @@ absl::StatusOr<DatasetMessage> AnswerAllocationLife(const DatasetInput& input) {
   }
   auto answer = std::make_unique<AllocationLife>();
   *answer->mutable_allocation() = MakeAllocation(allocator, alloc);
+  SourceLocation source;
+  if (FillSourceLocation(replay.host(), replay.SiteOf(alloc), Frames::kAll,
+                         &source)) {
+    *answer->mutable_allocation()->mutable_source() = std::move(source);
+  }
   for (Row row = alloc; row-- > 0 && answer->before_size() < kNeighbours;) {
     if (trace.kind_of[row] == RowKind::kAlloc && Overlaps(replay, row, alloc)) {
       *answer->add_before() = MakeAllocation(allocator, row);

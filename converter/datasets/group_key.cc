@@ -6,6 +6,7 @@
 #include "converter/text/enum_ids.h"
 #include "converter/text/text.h"
 #include "converter/trace/op_name.h"
+#include "converter/trace/site_source.h"
 #include "core/data_types.h"
 
 namespace oom_forensics {
@@ -16,6 +17,7 @@ constexpr char kNoScope[] = "(no scope)";
 constexpr char kEagerOps[] = "(eager ops)";
 constexpr char kNoShape[] = "(no shape)";
 constexpr char kNoDtype[] = "(no dtype)";
+constexpr char kNoLineRecorded[] = "(no line recorded)";
 
 std::string Or(std::string text, const char* otherwise) {
   return text.empty() ? otherwise : text;
@@ -29,6 +31,22 @@ std::string ScopeKey(const HostTrace& host, const AllocationSite& site) {
   if (op.empty()) return kNoScope;
   return absl::StrCat(ModeOf(host, site) == EAGER ? kEagerOps : kNoScope, "/",
                       Absl(OpTypeOf(op)));
+}
+
+// By the whole path: two files of one name stay two.
+std::string LineKey(const HostTrace& host, LineId id, GroupBy group_by) {
+  if (id == kNoLine) return kNoLineRecorded;
+  const CodeLine& line = host.source.LineAt(id);
+  const std::string& file = host.strings.Get(line.file);
+  const std::string& function = host.strings.Get(line.function);
+  switch (group_by) {
+    case GROUP_FILE:
+      return Or(file, "(no file)");
+    case GROUP_FUNCTION:
+      return absl::StrCat(file, " ", function);
+    default:
+      return absl::StrCat(file, ":", line.line, " ", function);
+  }
 }
 
 std::string AgeKey(int64_t age_ps) {
@@ -77,11 +95,21 @@ std::string SiteGroupKey(const HostTrace& host, const AllocationSite& site,
       return absl::StrCat(Or(op, kNoOp), " ", Or(host.ShapeOf(site), kNoShape),
                           " ", Or(DtypeName(site.dtype), kNoDtype), " ",
                           site.allocated_bytes, " B");
+    case GROUP_LINE:
+    case GROUP_FILE:
+    case GROUP_FUNCTION:
+      return LineKey(host, SourceOf(host, site).line, group_by);
+    case GROUP_STACK:
+      return LineKey(host, SourceOf(host, site).line, GROUP_LINE);
     case GROUP_MODE:
       return ModeId(ModeOf(host, site));
     default:
       return "";
   }
+}
+
+std::string LineGroupKey(const HostTrace& host, LineId line) {
+  return LineKey(host, line, GROUP_LINE);
 }
 
 std::string GroupKey(const SelectedAllocator& allocator, Row alloc,

@@ -17,6 +17,9 @@ bool IsGroupOfSite(GroupBy group_by);
 std::string SiteGroupKey(const HostTrace& host, const AllocationSite& site,
                          GroupBy group_by);
 
+// The key of a line, as GROUP_LINE has it.
+std::string LineGroupKey(const HostTrace& host, LineId line);
+
 // The key of an allocation at a moment (ages are seen from there).
 std::string GroupKey(const SelectedAllocator& allocator, Row alloc,
                      Position position, GroupBy group_by);

@@ -11,7 +11,10 @@
 #include "converter/datasets/derived.h"
 #include "converter/datasets/messages.h"
 #include "converter/datasets/page.h"
+#include "converter/datasets/source_messages.h"
 #include "converter/forensics/leak_finder.h"
+#include "converter/forensics/remedy_source.h"
+#include "converter/forensics/source_frames.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"
 #include "core/size_text.h"
@@ -92,6 +95,15 @@ Leak MakeLeak(const SelectedAllocator& allocator, const FoundLeak& found,
   for (size_t i = 0; i < std::min(kSamples, found.rows.size()); ++i) {
     *leak.add_samples() = MakeAllocation(allocator, found.rows[i]);
   }
+  const LineId line = DominantLine(replay, found.rows);
+  for (const Row row : found.rows) {
+    if (line == kNoLine) break;
+    if (SourceOf(host, replay.SiteOf(row)).line != line) continue;
+    FillSourceLocation(host, replay.SiteOf(row), Frames::kAll,
+                       leak.mutable_source());
+    break;
+  }
+  AddKeepers(allocator, found.rows, leak.mutable_keepers());
   for (size_t i = 0; i < found.bytes_by_step.size(); ++i) {
     StepBytes* bytes = leak.add_by_step();
     bytes->set_step(steps.spans()[i].number);

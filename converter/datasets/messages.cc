@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "converter/forensics/source_frames.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"
 
@@ -69,6 +70,10 @@ Allocation MakeAllocation(const SelectedAllocator& allocator, Row alloc) {
   message.set_host(host.host);
   message.set_allocator(trace.name);
   message.set_weight(trace.WeightOf(alloc));
+  SourceLocation source;
+  if (FillSourceLocation(host, site, Frames::kNone, &source)) {
+    *message.mutable_source() = std::move(source);
+  }
   return message;
 }
 

@@ -10,12 +10,15 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "converter/datasets/allocation_groups.h"
 #include "converter/datasets/derived.h"
 #include "converter/datasets/messages.h"
+#include "converter/datasets/source_messages.h"
 #include "converter/forensics/incidents.h"
 #include "converter/forensics/oom_case.h"
 #include "converter/forensics/pins.h"
 #include "converter/forensics/remedies.h"
+#include "converter/forensics/source_frames.h"
 #include "converter/forensics/verdict.h"
 #include "converter/replay/memory_dump.h"
 #include "converter/trace/op_name.h"
@@ -51,6 +54,10 @@ Request MakeRequest(const SelectedAllocator& allocator,
   request.set_role(
       allocator.host->Roles(replay).RoleOfFailed(replay.trace().site[row]));
   request.set_mode(ModeOf(host, site));
+  SourceLocation source;
+  if (FillSourceLocation(host, site, Frames::kAll, &source)) {
+    *request.mutable_source() = std::move(source);
+  }
   return request;
 }
 
@@ -68,7 +75,7 @@ DumpCheck CheckDump(const AllocatorReplay& replay, const FailedRequest& failure,
   return check;
 }
 
-// Holders are told apart by op, shape and dtype: chunks of one tensor may
+// Holders are told apart by op, shape, dtype and line: chunks of one tensor may
 // differ in size, as the allocator does not always split one.
 void FillHolders(const SelectedAllocator& allocator,
                  const std::vector<Row>& live, Oom* message) {
@@ -78,10 +85,12 @@ void FillHolders(const SelectedAllocator& allocator,
     Row example = kNoRow;
   };
   const AllocatorReplay& replay = *allocator.replay;
-  absl::flat_hash_map<std::tuple<StringId, StringId, int32_t>, Sum> sums;
+  absl::flat_hash_map<std::tuple<StringId, StringId, int32_t, LineId>, Sum>
+      sums;
   for (const Row row : live) {
     const AllocationSite& site = replay.SiteOf(row);
-    Sum& sum = sums[{site.op, site.shape, site.dtype}];
+    Sum& sum = sums[{site.op, site.shape, site.dtype,
+                     SourceOf(replay.host(), site).line}];
     ++sum.count;
     sum.bytes += replay.BytesOf(row);
     sum.example = std::min(sum.example, row);
@@ -101,6 +110,18 @@ void FillHolders(const SelectedAllocator& allocator,
                                  DtypeName(site.dtype)));
     holder->set_count(sum.count);
     holder->set_allocated_bytes(sum.bytes);
+  }
+}
+
+// The lines that hold most, those included that nobody recorded.
+void FillLines(const SelectedAllocator& allocator, const std::vector<Row>& live,
+               Position position, Oom* message) {
+  if (allocator.host->trace().source.empty()) return;
+  AllocationGroups lines(GROUP_LINE, "");
+  for (const Row row : live) lines.Add(allocator, row, position);
+  lines.Write(SORT_BYTES, false, message->mutable_lines());
+  while (message->lines_size() > static_cast<int>(kHolders)) {
+    message->mutable_lines()->RemoveLast();
   }
 }
 
@@ -216,6 +237,8 @@ Oom TellOom(const SelectedAllocator& allocator, Row row, const Query& query) {
                             [&keeps](Row alloc) { return !keeps(alloc); }),
              live.end());
   FillHolders(allocator, live, &oom);
+  FillLines(allocator, live, row, &oom);
+  AddKeepers(allocator, live, oom.mutable_keepers());
   return oom;
 }
 

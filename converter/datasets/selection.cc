@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "converter/text/text.h"
 #include "converter/trace/op_name.h"
+#include "converter/trace/site_source.h"
 #include "core/data_types.h"
 
 namespace oom_forensics {
@@ -42,6 +43,28 @@ bool ParseAddress(std::string_view text, uint64_t* address) {
 
 bool ContainsIgnoringCase(const std::string& text, const std::string& lower) {
   return absl::StrContains(absl::AsciiStrToLower(text), lower);
+}
+
+bool FiltersByLine(const Filter& filter) {
+  return !filter.source_file().empty() || filter.source_line() != 0 ||
+         !filter.source_function().empty();
+}
+
+bool IsToldBy(const HostTrace& host, const AllocationSite& site,
+              const Filter& filter) {
+  const LineId id = SourceOf(host, site).line;
+  if (id == kNoLine) return false;
+  const CodeLine& line = host.source.LineAt(id);
+  const std::string& file = host.strings.Get(line.file);
+  // A name without folders is any file of that name.
+  const bool same_file = filter.source_file().empty() ||
+                         file == filter.source_file() ||
+                         (filter.source_file().find('/') == std::string::npos &&
+                          BaseName(file) == filter.source_file());
+  return same_file &&
+         (filter.source_line() == 0 || line.line == filter.source_line()) &&
+         (filter.source_function().empty() ||
+          host.strings.Get(line.function) == filter.source_function());
 }
 
 // The highest moment of the step; of all of them, where several have its
@@ -111,7 +134,7 @@ RowPredicate::RowPredicate(const SelectedAllocator& allocator,
   }
   by_address_ = ParseAddress(filter.search(), &address_);
   const bool by_site = filter.min_bytes() > 0 || !filter.scope().empty() ||
-                       !filter.dtype().empty() ||
+                       !filter.dtype().empty() || FiltersByLine(filter) ||
                        (!filter.search().empty() && !by_address_);
   if (by_site) {
     site_kept_.resize(host.sites.size());
@@ -139,6 +162,7 @@ bool RowPredicate::KeepsSite(const Filter& filter, SiteId id) const {
   if (!filter.dtype().empty() && DtypeName(site.dtype) != filter.dtype()) {
     return false;
   }
+  if (FiltersByLine(filter) && !IsToldBy(host, site, filter)) return false;
   if (filter.search().empty() || by_address_) return true;
   const std::string search = absl::AsciiStrToLower(filter.search());
   return ContainsIgnoringCase(host.OpOf(site), search) ||

@@ -1,5 +1,6 @@
 #include "converter/exports/export_format.h"
 
+#include "converter/exports/folded/live_set_stacks.h"
 #include "converter/exports/perfetto/run_trace.h"
 #include "converter/exports/pprof/live_set_profile.h"
 
@@ -8,6 +9,7 @@ namespace {
 
 constexpr ExportFormat kFormats[] = {
     {"pprof", ExportLiveSetProfile},
+    {"folded", ExportFoldedStacks},
     {"perfetto",
      [](const Run& run, const Query& query) {
        return ExportPerfettoTrace(run, query);

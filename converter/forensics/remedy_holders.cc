@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/pins.h"
 #include "converter/forensics/remedy_candidate.h"
+#include "converter/forensics/remedy_source.h"
 #include "converter/text/text.h"
 #include "core/size_text.h"
 
@@ -104,12 +105,14 @@ bool IsLeaking(const OomCase& oom, const AllocationSite& site) {
 std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom) {
   if (oom.leaks().empty()) return std::nullopt;
   RowSet left_out;
+  std::vector<Row> kept;
   uint64_t bytes = 0;
   for (const FoundLeak& leak : oom.leaks()) {
     // The newest is what the step works on.
     const size_t keep = leak.kind == FoundLeak::Kind::kGrowth ? 1 : 0;
     for (size_t i = 0; i + keep < leak.rows.size(); ++i) {
       left_out.insert(leak.rows[i]);
+      kept.push_back(leak.rows[i]);
       bytes += oom.replay().BytesOf(leak.rows[i]);
     }
   }
@@ -130,6 +133,7 @@ std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom) {
       "(tensor.numpy()), and let the tensors go at the end of each step.");
   candidate.remedy.set_code(
       "history.append(float(loss))  # not the tensor; or tensor.numpy()");
+  PointToSource(oom, kept, &candidate.remedy);
   candidate.scenario = Without(oom, std::move(left_out));
   return candidate;
 }
@@ -179,6 +183,7 @@ std::optional<RemedyCandidate> ReleasePins(const OomCase& oom) {
       ". Hold them as NumPy arrays on the host, or make them before everything "
       "else, so that they lie together."));
   candidate.remedy.set_code("kept.append(tensor.numpy())");
+  PointToSource(oom, alike, &candidate.remedy);
   candidate.scenario = Without(oom, std::move(left_out));
   return candidate;
 }
@@ -230,6 +235,7 @@ std::optional<RemedyCandidate> CheckpointGradients(const OomCase& oom) {
       "tf.recompute_grad(f)\n    model = make_model()");
   // Which layers are recomputed together is not in the trace.
   candidate.is_estimate = true;
+  PointToSource(oom, activations, &candidate.remedy);
   candidate.scenario = dropping(count);
   return candidate;
 }

@@ -75,6 +75,10 @@ AllocationSite SiteFromStats(const StatSet& stats,
     base.mode = stats.Get(StatKind::kEager).AsUint64() != 0 ? SiteMode::kEager
                                                             : SiteMode::kGraph;
   }
+  if (stats.Has(StatKind::kStack)) {
+    base.stack =
+        context->trace().source.StackOf(stats.Get(StatKind::kStack).AsUint64());
+  }
   base.requested_bytes =
       stats.Uint64Or(StatKind::kRequestedBytes, base.requested_bytes);
   base.allocated_bytes =

@@ -64,6 +64,9 @@ AllocationSite SiteFromStats(const StatSet& stats,
 // follow from them.
 void ReadSessionPlane(const PlaneLayout& plane, ReadContext* context);
 
+// Fills trace().source from all planes "/oom_forensics:source".
+void ReadSourcePlanes(const SpaceLayout& layout, ReadContext* context);
+
 // Adds the allocator of "/oom_forensics:<name>#<n>" to the trace.
 absl::Status ReadAllocatorPlane(const PlaneLayout& plane, ReadContext* context);
 

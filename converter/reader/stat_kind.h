@@ -45,6 +45,17 @@ enum class StatKind : uint8_t {
   kProcessBytes,
   kSampleReason,
   kPoolBytes,
+  // Source lines.
+  kFrame,
+  kLibraryFrame,
+  kStack,
+  kMadeAtStack,
+  kObject,
+  kChain,
+  kBytes,
+  kText,
+  kSourceLines,
+  kDroppedStacks,
   // MemoryAllocation and MemoryDeallocation of /host:CPU, where not named as
   // above (xla/tsl/framework/bfc_allocator.cc, AddTraceMe).
   kStockAddress,

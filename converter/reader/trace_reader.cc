@@ -41,7 +41,7 @@ void ReadTaskEnvironment(const PlaneLayout& plane, HostTrace* trace) {
 
 bool IsAllocatorPlane(std::string_view name) {
   return StartsWith(name, schema::kPlanePrefix) &&
-         name != schema::kSessionPlane &&
+         name != schema::kSessionPlane && name != schema::kSourcePlane &&
          !StartsWith(name, schema::kCuptiPlanePrefix);
 }
 
@@ -60,6 +60,8 @@ absl::Status ReadPlanes(const SpaceLayout& layout, ReadContext* context) {
       trace.facts.start_ns < std::numeric_limits<int64_t>::max() / 2) {
     trace.origin_ns = trace.facts.start_ns;
   }
+  // The stacks that sites refer to.
+  ReadSourcePlanes(layout, context);
   for (const PlaneLayout& plane : layout.planes) {
     absl::Status read;
     if (IsAllocatorPlane(plane.name)) {

@@ -36,9 +36,52 @@ std::string OpOrUnknown(const std::string& op) {
                     : Printable(op);
 }
 
+// "train.py:41 in augment", or "train.py:41 (Conv2D conv2d_1)"; empty where the
+// line is not recorded.
+std::string Line(const SourceFrame& frame, const std::string& object) {
+  if (frame.line() == 0) return "";
+  const std::string& file = frame.file();
+  std::string text =
+      file.empty()
+          ? absl::StrCat("line ", frame.line())
+          : absl::StrCat(file.substr(file.rfind('/') + 1), ":", frame.line());
+  if (!object.empty()) {
+    absl::StrAppend(&text, " (", object, ")");
+  } else if (!frame.function().empty() && frame.function() != "<module>") {
+    absl::StrAppend(&text, " in ", frame.function());
+  }
+  return Printable(text);
+}
+
+// The line, and what stands in it.
+std::string LineAndText(const SourceFrame& frame, const std::string& object) {
+  std::string text = Line(frame, object);
+  if (!text.empty() && !frame.text().empty()) {
+    absl::StrAppend(&text, ": ", Printable(frame.text()));
+  }
+  return text;
+}
+
+template <typename Links>
+std::string Chain(const Links& links) {
+  return Printable(absl::StrJoin(links, " -> "));
+}
+
+void AddSource(const SourceLocation& source, const std::string& indent,
+               std::string* text) {
+  if (source.line().line() == 0) return;
+  absl::StrAppend(text, indent, LineAndText(source.line(), source.object()),
+                  "\n");
+  if (source.called().line() != 0) {
+    absl::StrAppend(text, indent, "called at ",
+                    LineAndText(source.called(), ""), "\n");
+  }
+}
+
 void AddRequest(const Oom& oom, std::string* text) {
   const Request& request = oom.request();
   absl::StrAppend(text, "  who      ", OpOrUnknown(request.op_name()), "\n");
+  AddSource(request.source(), "           ", text);
   absl::StrAppend(text, "  asked    ", FormatBytes(request.requested_bytes()),
                   " (", FormatCount(request.requested_bytes()), " bytes)");
   if (request.has_shape()) {
@@ -123,6 +166,35 @@ void AddHolders(const Oom& oom, std::string* text) {
       absl::StrAppend(text, " ", Printable(example.dtype()),
                       Shape(example.shape()));
     }
+    const std::string line =
+        Line(example.source().line(), example.source().object());
+    if (!line.empty()) absl::StrAppend(text, "  ", line);
+    absl::StrAppend(text, "\n");
+  }
+}
+
+void AddLines(const Oom& oom, std::string* text) {
+  if (oom.lines().empty()) return;
+  absl::StrAppend(text, "\n  By line of your program:\n");
+  for (int i = 0; i < std::min(kShownHolders, oom.lines_size()); ++i) {
+    const AllocationGroup& group = oom.lines(i);
+    absl::StrAppendFormat(text, "    %10s  %8s x  %s\n",
+                          FormatBytes(group.allocated_bytes()),
+                          FormatCount(group.count()),
+                          group.has_line() ? LineAndText(group.line(), "")
+                                           : Printable(group.key()));
+  }
+}
+
+template <typename Keepers>
+void AddKeepers(const Keepers& keepers, const std::string& indent,
+                std::string* text) {
+  for (int i = 0; i < std::min(kShownHolders, keepers.size()); ++i) {
+    const Keeper& keeper = keepers.Get(i);
+    absl::StrAppend(text, indent, FormatBytes(keeper.allocated_bytes()), " in ",
+                    FormatCount(keeper.count()), ": ", Chain(keeper.chain()));
+    const std::string line = Line(keeper.line(), "");
+    if (!line.empty()) absl::StrAppend(text, ", ", line);
     absl::StrAppend(text, "\n");
   }
 }
@@ -142,7 +214,10 @@ void AddLeaks(const Leaks& leaks, std::string* text) {
   if (leaks.leaks().empty()) return;
   absl::StrAppend(text, "\nWhat seems to leak:\n");
   for (int i = 0; i < std::min(kShownHolders, leaks.leaks_size()); ++i) {
-    absl::StrAppend(text, "  - ", Printable(leaks.leaks(i).sentence()), "\n");
+    const Leak& leak = leaks.leaks(i);
+    absl::StrAppend(text, "  - ", Printable(leak.sentence()), "\n");
+    AddSource(leak.source(), "    made at ", text);
+    AddKeepers(leak.keepers(), "    kept by ", text);
   }
 }
 
@@ -173,6 +248,11 @@ void AddRemedies(const Oom& oom, std::string* text) {
     absl::StrAppend(text, SufficiencyOf(remedy), "\n");
     if (!remedy.detail().empty()) {
       absl::StrAppend(text, "      ", Printable(remedy.detail()), "\n");
+    }
+    const std::string line = LineAndText(remedy.line(), "");
+    if (!line.empty()) absl::StrAppend(text, "      made at ", line, "\n");
+    if (!remedy.keeper().empty()) {
+      absl::StrAppend(text, "      kept by ", Chain(remedy.keeper()), "\n");
     }
   }
 }
@@ -262,6 +342,11 @@ std::string RenderReport(const std::string& run_name,
                       parts.layouts[i]);
     }
     AddHolders(oom, &text);
+    AddLines(oom, &text);
+    if (!oom.keepers().empty()) {
+      absl::StrAppend(&text, "\n  What keeps it:\n");
+      AddKeepers(oom.keepers(), "    ", &text);
+    }
     AddRemedies(oom, &text);
     AddDumpCheck(oom, &text);
   }

@@ -1,5 +1,6 @@
 #include "converter/testing/trace_builder.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -17,7 +18,8 @@ constexpr int64_t kEventPs = 1'000'000;
 }  // namespace
 
 TraceBuilder::TraceBuilder(const std::string& allocator)
-    : plane_(absl::StrCat(std::string(schema::kPlanePrefix), allocator)) {
+    : plane_(absl::StrCat(std::string(schema::kPlanePrefix), allocator)),
+      source_(schema::kSourcePlane) {
   baseline_.name = std::string(schema::kBaselineLine);
   events_.name = std::string(schema::kEventsLine);
   plane_.AddStat(Text(schema::kAllocatorKind, "bfc"));
@@ -28,8 +30,9 @@ int64_t TraceBuilder::SiteId(const std::string& kind, const Ask& ask) {
   const uint64_t allocated = ask.allocated_bytes != 0
                                  ? ask.allocated_bytes
                                  : RoundedBytes(ask.requested_bytes);
-  const auto key = std::make_tuple(kind, ask.op, ask.shape, ask.dtype,
-                                   ask.requested_bytes, allocated, ask.eager);
+  const auto key =
+      std::make_tuple(kind, ask.op, ask.shape, ask.dtype, ask.requested_bytes,
+                      allocated, ask.eager, ask.stack);
   const auto found = sites_.find(key);
   if (found != sites_.end()) return found->second;
   std::vector<Stat> stats = {Ref(schema::kOp, ask.op),
@@ -38,6 +41,9 @@ int64_t TraceBuilder::SiteId(const std::string& kind, const Ask& ask) {
   if (!ask.shape.empty()) stats.push_back(Ref(schema::kShape, ask.shape));
   if (ask.eager.has_value()) {
     stats.push_back(U64(schema::kEager, *ask.eager ? 1 : 0));
+  }
+  if (ask.stack != 0) {
+    stats.push_back(U64(schema::kStack, static_cast<uint64_t>(ask.stack)));
   }
   if (kind == schema::kAlloc) {
     stats.push_back(U64(schema::kAllocatedBytes, allocated));
@@ -177,6 +183,24 @@ TraceBuilder& TraceBuilder::SessionStat(const Stat& stat) {
   return *this;
 }
 
+int64_t TraceBuilder::Stack(const std::vector<std::string>& frames) {
+  std::vector<Stat> stats;
+  for (const std::string& frame : frames) {
+    std::string text = frame.substr(2);
+    std::replace(text.begin(), text.end(), ':', schema::kFrameSeparator);
+    stats.push_back(
+        Ref(frame[0] == 'l' ? schema::kLibraryFrame : schema::kFrame, text));
+  }
+  return source_.AddEventMetadata(schema::kStackRecord, "", stats);
+}
+
+TraceBuilder& TraceBuilder::SourceRecord(std::string_view kind,
+                                         const std::string& name,
+                                         const std::vector<Stat>& stats) {
+  source_.AddEventMetadata(kind, name, stats);
+  return *this;
+}
+
 std::string TraceBuilder::SerializePlane() {
   PlaneBuilder plane = plane_;
   plane.AddLine(events_);
@@ -194,7 +218,7 @@ std::string TraceBuilder::Serialize(const std::vector<TraceBuilder*>& others) {
   host.AddEventMetadata("train");
   host.AddLine({1, "python", 0, steps_});
   std::vector<std::string> planes = {SerializePlane(), session.Serialize(),
-                                     host.Serialize(),
+                                     host.Serialize(), source_.Serialize(),
                                      TaskEnvironmentPlane(kStartNs, 0)};
   for (TraceBuilder* other : others) planes.push_back(other->SerializePlane());
   return SerializeSpace(planes);

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct Ask {
   uint64_t allocated_bytes = 0;
   // Whether the op ran by itself; nullopt: not recorded.
   std::optional<bool> eager = std::nullopt;
+  // As Stack() returns it; 0: none.
+  int64_t stack = 0;
 };
 
 // What a failed event states of the allocator.
@@ -68,6 +71,12 @@ class TraceBuilder {
   TraceBuilder& StepId(int64_t step_id);
   // The next event is so much later than the last one.
   TraceBuilder& Wait(int64_t duration_ns);
+  // A stack of frames, innermost first: "f:<file>:<line>:<function>" the
+  // user's, "l:..." a library's. Returns its id.
+  int64_t Stack(const std::vector<std::string>& frames);
+  // Any other record of the plane of source lines.
+  TraceBuilder& SourceRecord(std::string_view kind, const std::string& name,
+                             const std::vector<Stat>& stats);
   TraceBuilder& AllocatorStat(const Stat& stat);
   TraceBuilder& SessionStat(const Stat& stat);
 
@@ -89,9 +98,10 @@ class TraceBuilder {
   void FlushSticky(Event* event);
 
   PlaneBuilder plane_;
+  PlaneBuilder source_;
   std::vector<Stat> session_stats_;
   std::map<std::tuple<std::string, std::string, std::string, int64_t, uint64_t,
-                      uint64_t, std::optional<bool>>,
+                      uint64_t, std::optional<bool>, int64_t>,
            int64_t>
       sites_;
   std::map<std::string, int64_t> kinds_;

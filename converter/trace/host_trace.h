@@ -10,6 +10,7 @@
 #include "converter/trace/allocator_trace.h"
 #include "converter/trace/device_trace.h"
 #include "converter/trace/site_table.h"
+#include "converter/trace/source_table.h"
 #include "converter/trace/string_table.h"
 
 namespace oom_forensics {
@@ -52,6 +53,7 @@ struct HostTrace {
   RecordingFacts facts;
   StringTable strings;
   SiteTable sites;
+  SourceTable source;
   std::vector<AllocatorTrace> allocators;
   std::vector<DeviceTrace> devices;
   // Sorted by begin.

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "converter/trace/op_name.h"
+#include "converter/trace/source_table.h"
 #include "converter/trace/string_table.h"
 
 namespace oom_forensics {
@@ -26,19 +27,22 @@ struct AllocationSite {
   // tensorflow.DataType; 0: not recorded.
   int32_t dtype = 0;
   SiteMode mode = SiteMode::kUnknown;
+  // Where the op was called, of ops that are not of a graph.
+  StackIndex stack = kNoStack;
   uint64_t requested_bytes = 0;
   uint64_t allocated_bytes = 0;
 
   friend bool operator==(const AllocationSite& a, const AllocationSite& b) {
     return a.op == b.op && a.shape == b.shape &&
            a.region_type == b.region_type && a.dtype == b.dtype &&
-           a.mode == b.mode && a.requested_bytes == b.requested_bytes &&
+           a.mode == b.mode && a.stack == b.stack &&
+           a.requested_bytes == b.requested_bytes &&
            a.allocated_bytes == b.allocated_bytes;
   }
   template <typename H>
   friend H AbslHashValue(H h, const AllocationSite& s) {
     return H::combine(std::move(h), s.op, s.shape, s.region_type, s.dtype,
-                      s.mode, s.requested_bytes, s.allocated_bytes);
+                      s.mode, s.stack, s.requested_bytes, s.allocated_bytes);
   }
 };
 

@@ -63,8 +63,9 @@ std::vector<PageQuestion> QuestionsAbout::At(const Moment& at) const {
   };
   add(FRAGMENTATION).query.set_columns(1);
   add(ALLOCATIONS).query.set_limit(kRows);
-  for (const GroupBy group_by : {GROUP_SCOPE, GROUP_OP, GROUP_ROLE, GROUP_DTYPE,
-                                 GROUP_SHAPE, GROUP_STEP}) {
+  for (const GroupBy group_by :
+       {GROUP_SCOPE, GROUP_OP, GROUP_ROLE, GROUP_DTYPE, GROUP_SHAPE, GROUP_STEP,
+        GROUP_LINE, GROUP_STACK}) {
     PageQuestion& groups = add(ALLOCATIONS);
     groups.key.set_group_by(group_by);
     groups.query.set_group_by(group_by);

@@ -12,8 +12,8 @@
 #include "converter/datasets/messages.h"
 #include "converter/datasets/selection.h"
 #include "converter/exports/gzip/gzip.h"
+#include "converter/exports/pprof/call_stack.h"
 #include "converter/exports/pprof/profile_writer.h"
-#include "converter/exports/pprof/scope_stack.h"
 #include "converter/forensics/roles.h"
 #include "converter/text/enum_ids.h"
 
@@ -61,7 +61,8 @@ void AddGroup(const SelectedAllocator& allocator, Role group_role,
     return std::llround(group.count * static_cast<double>(each));
   };
   ProfileWriter::Sample sample;
-  sample.stack = ScopeStack(example.op_name());
+  sample.stack = CallStack(allocator.host->trace(),
+                           allocator.replay->SiteOf(group.example));
   sample.values = {std::llround(group.count), bytes(example.requested_bytes()),
                    bytes(example.allocated_bytes())};
   const auto label = [&sample](std::string_view key, std::string_view text) {

@@ -39,11 +39,12 @@ enum class LocationField : protozero::pbf_tag_type {
   kMappingId = 2,
   kLine = 4,
 };
-enum class LineField : protozero::pbf_tag_type { kFunctionId = 1 };
+enum class LineField : protozero::pbf_tag_type { kFunctionId = 1, kLine = 2 };
 enum class FunctionField : protozero::pbf_tag_type {
   kId = 1,
   kName = 2,
   kSystemName = 3,
+  kFilename = 4,
 };
 
 template <typename Tag>
@@ -77,19 +78,23 @@ int64_t ProfileWriter::StringIndex(std::string_view text) {
   return found->second;
 }
 
-uint64_t ProfileWriter::LocationId(std::string_view function_name) {
-  const int64_t name = StringIndex(function_name);
-  const auto [found, added] =
-      location_of_name_.try_emplace(name, function_names_.size() + 1);
-  if (added) function_names_.push_back(name);
-  return found->second;
+uint64_t ProfileWriter::LocationId(const StackPlace& place) {
+  const Function function{StringIndex(place.name), StringIndex(place.file)};
+  const auto [known_function, is_new_function] =
+      function_ids_.try_emplace(function, functions_.size() + 1);
+  if (is_new_function) functions_.push_back(function);
+  const Location location{known_function->second, place.line};
+  const auto [known, is_new] =
+      location_ids_.try_emplace(location, locations_.size() + 1);
+  if (is_new) locations_.push_back(location);
+  return known->second;
 }
 
 void ProfileWriter::Add(const Sample& sample) {
   std::vector<uint64_t> locations;
   locations.reserve(sample.stack.size());
-  for (std::string_view name : sample.stack) {
-    locations.push_back(LocationId(name));
+  for (const StackPlace& place : sample.stack) {
+    locations.push_back(LocationId(place));
   }
   Builder<Profile> profile(samples_);
   Builder<SampleField> message(profile, Profile::kSample);
@@ -120,19 +125,22 @@ std::string ProfileWriter::Finish(const Facts& facts) {
     mapping.add_int64(MappingField::kFilename, StringIndex(kMappingName));
     mapping.add_bool(MappingField::kHasFunctions, true);
   }
-  for (size_t i = 0; i < function_names_.size(); ++i) {
-    const uint64_t id = i + 1;
-    {
-      Builder<LocationField> location(profile, Profile::kLocation);
-      location.add_uint64(LocationField::kId, id);
-      location.add_uint64(LocationField::kMappingId, kMappingId);
-      Builder<LineField> line(location, LocationField::kLine);
-      line.add_uint64(LineField::kFunctionId, id);
-    }
+  for (size_t i = 0; i < locations_.size(); ++i) {
+    const auto& [function, line_number] = locations_[i];
+    Builder<LocationField> location(profile, Profile::kLocation);
+    location.add_uint64(LocationField::kId, i + 1);
+    location.add_uint64(LocationField::kMappingId, kMappingId);
+    Builder<LineField> line(location, LocationField::kLine);
+    line.add_uint64(LineField::kFunctionId, function);
+    if (line_number != 0) line.add_int64(LineField::kLine, line_number);
+  }
+  for (size_t i = 0; i < functions_.size(); ++i) {
+    const auto& [name, file] = functions_[i];
     Builder<FunctionField> function(profile, Profile::kFunction);
-    function.add_uint64(FunctionField::kId, id);
-    function.add_int64(FunctionField::kName, function_names_[i]);
-    function.add_int64(FunctionField::kSystemName, function_names_[i]);
+    function.add_uint64(FunctionField::kId, i + 1);
+    function.add_int64(FunctionField::kName, name);
+    function.add_int64(FunctionField::kSystemName, name);
+    if (file != 0) function.add_int64(FunctionField::kFilename, file);
   }
   if (facts.time_ns != 0) {
     profile.add_int64(Profile::kTimeNanos, facts.time_ns);

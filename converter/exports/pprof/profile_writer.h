@@ -3,10 +3,9 @@
 //
 //   ProfileWriter profile({{"allocated", "bytes"}});
 //   ProfileWriter::Sample sample;
-//   sample.stack = {"dense/MatMul", "dense"};   // leaf first
-//   sample.values = {4096};
-//   profile.Add(sample);
-//   std::string bytes = profile.Finish({});
+//   sample.stack = {{"dense/MatMul"}, {"train", "train.py", 41}};  // leaf
+//   first sample.values = {4096}; profile.Add(sample); std::string bytes =
+//   profile.Finish({});
 //
 // The format: message perftools.profiles.Profile of google/pprof,
 // proto/profile.proto.
@@ -16,9 +15,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "converter/exports/pprof/call_stack.h"
 
 namespace oom_forensics {
 
@@ -36,8 +37,8 @@ class ProfileWriter {
     std::string_view unit;
   };
   struct Sample {
-    // Names of functions, leaf first.
-    std::vector<std::string_view> stack;
+    // Leaf first.
+    std::vector<StackPlace> stack;
     // One for each value type.
     std::vector<int64_t> values;
     std::vector<Label> labels;
@@ -59,16 +60,21 @@ class ProfileWriter {
 
  private:
   int64_t StringIndex(std::string_view text);
-  // The location (and function) of a name; they have the same number.
-  uint64_t LocationId(std::string_view function_name);
+  uint64_t LocationId(const StackPlace& place);
 
   std::string samples_;
   std::string value_types_;
   std::vector<std::string> strings_;
   absl::flat_hash_map<std::string, int64_t> string_index_;
-  // By location id - 1: the function's name.
-  std::vector<int64_t> function_names_;
-  absl::flat_hash_map<int64_t, uint64_t> location_of_name_;
+  // Indices of its name and its file.
+  using Function = std::pair<int64_t, int64_t>;
+  // A function's id, and a line of it.
+  using Location = std::pair<uint64_t, uint32_t>;
+  // By id - 1.
+  std::vector<Function> functions_;
+  std::vector<Location> locations_;
+  absl::flat_hash_map<Function, uint64_t> function_ids_;
+  absl::flat_hash_map<Location, uint64_t> location_ids_;
 };
 
 }  // namespace oom_forensics

@@ -1,5 +1,6 @@
 /** The stored rows of a page without a server: filtered, sorted and paged as the converter does it. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { baseName } from '../format/source';
 import {
   type Allocation,
   type Allocations,
@@ -19,6 +20,9 @@ export interface AskedRows {
     readonly dtype?: string;
     /** "ROLE_GRADIENT" */
     readonly role?: string;
+    readonly sourceFile?: string;
+    readonly sourceLine?: number;
+    readonly sourceFunction?: string;
   };
   readonly sort?: keyof typeof SortKey;
   readonly ascending?: boolean;
@@ -40,7 +44,10 @@ export function rowsOf(stored: Uint8Array, asked: AskedRows): Uint8Array {
 
 /** Whether a query is about a part of what was live. */
 export function isFiltered({ filter = {} }: AskedRows): boolean {
-  return Boolean(filter.search || filter.minBytes || filter.scope || filter.dtype || filter.role);
+  const { search, minBytes, scope, dtype, role, sourceFile, sourceLine, sourceFunction } = filter;
+  return Boolean(
+    search || minBytes || scope || dtype || role || sourceFile || sourceLine || sourceFunction,
+  );
 }
 
 function filterRows(answer: Allocations, asked: AskedRows): void {
@@ -70,7 +77,23 @@ function fits(row: Allocation, { filter = {} }: AskedRows): boolean {
     (scope === '' || row.scope === scope || row.scope.startsWith(`${scope}/`)) &&
     (dtype === '' || row.dtype === dtype) &&
     (role === undefined || row.role === Role[role.replace('ROLE_', '') as keyof typeof Role]) &&
+    isToldBy(row, filter) &&
     (search === '' || isFound(row, search.toLowerCase()))
+  );
+}
+
+function isToldBy(row: Allocation, filter: NonNullable<AskedRows['filter']>): boolean {
+  const { sourceFile = '', sourceLine = 0, sourceFunction = '' } = filter;
+  if (sourceFile === '' && sourceLine === 0 && sourceFunction === '') return true;
+  const line = row.source?.line;
+  return (
+    line !== undefined &&
+    // A name without folders is any file of that name.
+    (sourceFile === '' ||
+      line.file === sourceFile ||
+      (!sourceFile.includes('/') && baseName(line.file) === sourceFile)) &&
+    (sourceLine === 0 || line.line === sourceLine) &&
+    (sourceFunction === '' || line.function === sourceFunction)
   );
 }
 

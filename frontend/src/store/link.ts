@@ -103,6 +103,9 @@ function parametersOf(selection: Selection): Record<string, string> {
     scope: filter.scope,
     dtype: filter.dtype,
     role: filter.role === Role.UNKNOWN ? '' : Role[filter.role],
+    file: filter.file,
+    line: filter.line > 0 ? String(filter.line) : '',
+    function: filter.codeFunction,
     group: groupName(selection.groupBy, NOTHING_CHOSEN.groupBy),
     stack: groupName(selection.stackBy, NOTHING_CHOSEN.stackBy),
     other_run: selection.otherRun,
@@ -127,6 +130,9 @@ function decodeFilter(text: (name: string) => string): FilterChoice {
     scope: text('scope'),
     dtype: text('dtype'),
     role: enumValue(Role, text('role')) ?? NO_FILTER.role,
+    file: text('file'),
+    line: /^\d{1,9}$/.test(text('line')) ? Number(text('line')) : NO_FILTER.line,
+    codeFunction: text('function'),
   };
 }
 

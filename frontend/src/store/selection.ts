@@ -24,6 +24,10 @@ export interface FilterChoice {
   readonly scope: string;
   readonly dtype: string;
   readonly role: Role;
+  /** A line of the user's program; empty and 0: any. */
+  readonly file: string;
+  readonly line: number;
+  readonly codeFunction: string;
 }
 
 export const VIEWS = [
@@ -75,12 +79,20 @@ export const NO_FILTER: FilterChoice = {
   scope: '',
   dtype: '',
   role: Role.UNKNOWN,
+  file: '',
+  line: 0,
+  codeFunction: '',
 };
 
 /** Whether all allocations count. */
 export function isUnfiltered(filter: FilterChoice): boolean {
-  const { search, minBytes, scope, dtype, role } = filter;
-  return [search, scope, dtype].every((text) => text === '') && minBytes === 0n && !role;
+  const { search, minBytes, scope, dtype, role, file, line, codeFunction } = filter;
+  return (
+    [search, scope, dtype, file, codeFunction].every((text) => text === '') &&
+    minBytes === 0n &&
+    !role &&
+    line === 0
+  );
 }
 
 export const NOTHING_CHOSEN: Selection = {

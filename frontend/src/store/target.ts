@@ -48,6 +48,9 @@ export function filterOf(
       scope: filter.scope,
       dtype: filter.dtype,
       role: filter.role,
+      sourceFile: filter.file,
+      sourceLine: filter.line,
+      sourceFunction: filter.codeFunction,
     }),
   };
 }

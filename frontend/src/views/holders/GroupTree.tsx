@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { formatShare, groupDigits } from '../../format/bytes';
+import { groupName } from '../../format/source';
 import type { AllocationGroup } from '../../generated/datasets_pb';
 import { Bytes } from '../../ui/Bytes';
 import { treeRows } from './tree';
@@ -9,7 +10,7 @@ const MOST_ROWS = 400;
 interface GroupTreeProps {
   readonly groups: readonly AllocationGroup[];
   readonly total: bigint;
-  readonly onChoose: (path: string) => void;
+  readonly onChoose: (path: string, group: AllocationGroup) => void;
 }
 
 /** The groups as a table whose rows can be opened. */
@@ -59,9 +60,10 @@ export function GroupTree({ groups, total, onChoose }: GroupTreeProps) {
                 ) : (
                   <span class="tree-toggle" />
                 )}
-                <button type="button" class="link" onClick={() => onChoose(path)}>
-                  {group.key || '(none)'}
+                <button type="button" class="link" onClick={() => onChoose(path, group)}>
+                  {groupName(group)}
                 </button>
+                {group.line?.text && <code class="source-text"> {group.line.text}</code>}
               </td>
               <td class="numeric">
                 <Bytes value={group.allocatedBytes} />

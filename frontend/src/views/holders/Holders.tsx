@@ -10,6 +10,7 @@ import { Card } from '../../ui/Card';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
 import { Select } from '../../ui/Select';
+import { Flame } from './Flame';
 import { GroupTree } from './GroupTree';
 import { groupings, isNameless, narrowTo } from './groupings';
 import { Treemap } from './Treemap';
@@ -30,8 +31,8 @@ export function Holders({ target }: { readonly target: Target }) {
     },
   );
   const answer = asked.data;
-  const choose = (path: string) => {
-    const narrowed = narrowTo(groupBy, path, filter);
+  const choose = (path: string, group: AllocationGroup) => {
+    const narrowed = narrowTo(groupBy, path, filter, group.line);
     // A scope has scopes below it; of anything else there are only the allocations.
     const deeper = groupBy === GroupBy.GROUP_SCOPE && !isNameless(path) && !offline;
     select(deeper ? { filter: narrowed } : { filter: narrowed, view: 'live' });
@@ -85,7 +86,11 @@ export function Holders({ target }: { readonly target: Target }) {
       )}
       {answer && answer.groups.length > 0 && (
         <>
-          <Treemap groups={answer.groups} onChoose={choose} />
+          {groupBy === GroupBy.GROUP_STACK ? (
+            <Flame groups={answer.groups} onChoose={choose} />
+          ) : (
+            <Treemap groups={answer.groups} onChoose={choose} />
+          )}
           <GroupTree groups={answer.groups} total={answer.totalAllocatedBytes} onChoose={choose} />
         </>
       )}

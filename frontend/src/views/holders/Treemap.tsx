@@ -3,6 +3,7 @@ import { Canvas, type Surface } from '../../chart/Canvas';
 import { coloursOf } from '../../chart/nameColours';
 import { textOn } from '../../chart/palette';
 import { formatBytes, groupDigits } from '../../format/bytes';
+import { groupName } from '../../format/source';
 import type { AllocationGroup } from '../../generated/datasets_pb';
 import { boxAt, type TreeBox, treeBoxes } from './tree';
 
@@ -11,7 +12,7 @@ const HEIGHT = 300;
 interface TreemapProps {
   readonly groups: readonly AllocationGroup[];
   /** Looks closer at a group. */
-  readonly onChoose: (path: string) => void;
+  readonly onChoose: (path: string, group: AllocationGroup) => void;
 }
 
 /** Who holds how much, as areas. The tree below it has the same numbers. */
@@ -24,7 +25,7 @@ export function Treemap({ groups, onChoose }: TreemapProps) {
     drawBoxes(surface, boxes.current, hovered?.path);
   };
   const step = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && hovered) onChoose(hovered.path);
+    if (event.key === 'Enter' && hovered) onChoose(hovered.path, hovered.group);
     const move = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (move === 0) return;
     event.preventDefault();
@@ -42,13 +43,13 @@ export function Treemap({ groups, onChoose }: TreemapProps) {
         onPointerLeave={() => setHovered(undefined)}
         onPointerUp={(event) => {
           const box = boxAt(boxes.current, event.offsetX, event.offsetY);
-          if (box) onChoose(box.path);
+          if (box) onChoose(box.path, box.group);
         }}
         onKeyDown={step}
       />
       <p class="readout" aria-live="polite">
         {hovered
-          ? `${hovered.path || '(none)'} · ${formatBytes(hovered.group.allocatedBytes)} in ${groupDigits(hovered.group.count)} allocations, the largest ${formatBytes(hovered.group.largestBytes)}`
+          ? `${hovered.group.line ? groupName(hovered.group) : hovered.path || '(none)'} · ${formatBytes(hovered.group.allocatedBytes)} in ${groupDigits(hovered.group.count)} allocations, the largest ${formatBytes(hovered.group.largestBytes)}`
           : 'Point at an area for its numbers; click to see only its allocations.'}
       </p>
     </>
@@ -87,7 +88,7 @@ function drawBoxes(surface: Surface, boxes: readonly TreeBox[], hovered: string 
     context.clip();
     context.fillStyle = box.divided ? palette.text : textOn(colour);
     context.fillText(
-      `${box.group.key || '(none)'}  ${formatBytes(box.group.allocatedBytes)}`,
+      `${groupName(box.group)}  ${formatBytes(box.group.allocatedBytes)}`,
       box.x + 5,
       box.y + 3,
     );

@@ -3,6 +3,7 @@ import { LEAKS } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
 import { formatBytes, formatDelta, groupDigits } from '../../format/bytes';
 import { opName, shapeName } from '../../format/names';
+import { lineName } from '../../format/source';
 import type { Leak } from '../../generated/datasets_pb';
 import { NO_FILTER } from '../../store/selection';
 import { select } from '../../store/session';
@@ -11,8 +12,10 @@ import { AllocationLink } from '../../ui/AllocationLink';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
 import { type DataColumn, tableText } from '../../ui/DataTable';
+import { Keepers } from '../../ui/Keepers';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
+import { SourceBlock } from '../../ui/SourceLine';
 
 const MOST_SHOWN = 50;
 
@@ -66,6 +69,8 @@ function LeakItem({ leak }: { readonly leak: Leak }) {
           {leak.dtype} {shapeName(leak.shape)}
         </h3>
         <p>{leak.sentence}</p>
+        {leak.source && <SourceBlock source={leak.source} />}
+        <Keepers keepers={leak.keepers} />
         <p class="hint">
           {leak.bytesPerStep !== 0 && (
             <>
@@ -122,5 +127,6 @@ const COLUMNS: readonly DataColumn<Leak>[] = [
   { title: 'Since step', text: ({ sinceStep }) => String(sinceStep) },
   { title: 'Live', text: ({ liveCount }) => String(liveCount) },
   { title: 'Live (bytes)', text: ({ liveBytes }) => String(liveBytes) },
+  { title: 'Line', text: ({ source }) => (source?.line ? lineName(source.line) : '') },
   { title: 'Sentence', text: ({ sentence }) => sentence },
 ];

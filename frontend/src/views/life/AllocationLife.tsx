@@ -11,6 +11,7 @@ import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
 import { Failed, Waiting } from '../../ui/Notices';
+import { SourceBlock } from '../../ui/SourceLine';
 
 /** The whole life of one allocation, and what lay at its place before and after. */
 export function AllocationLife({ target }: { readonly target: Target }) {
@@ -108,6 +109,7 @@ function Facts({
             </div>
           ))}
       </dl>
+      {allocation.source && <SourceBlock source={allocation.source} />}
       <p class="button-row">
         {!allocation.baseline && (
           <button

@@ -31,6 +31,12 @@ export function FilterBar() {
         onChange={(scope) => change({ scope })}
       />
       <TextField
+        label="File"
+        placeholder="train.py"
+        value={filter.line > 0 ? `${filter.file}:${filter.line}` : filter.file}
+        onChange={(text) => change(parseLine(text))}
+      />
+      <TextField
         label="At least"
         placeholder="1 MiB"
         narrow
@@ -67,6 +73,12 @@ export function FilterBar() {
       )}
     </div>
   );
+}
+
+/** "train.py" or "train.py:41"; any function. */
+function parseLine(text: string) {
+  const [, file = text, line = '0'] = /^(.*):(\d{1,9})$/.exec(text) ?? [];
+  return { file: file.trim(), line: Number(line), codeFunction: '' };
 }
 
 interface TextFieldProps {

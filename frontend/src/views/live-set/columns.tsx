@@ -1,5 +1,6 @@
 import { formatAddress } from '../../format/bytes';
 import { roleName, shapeName } from '../../format/names';
+import { lineName } from '../../format/source';
 import { formatDuration } from '../../format/time';
 import { type Allocation, SortKey } from '../../generated/datasets_pb';
 import { AllocationLink } from '../../ui/AllocationLink';
@@ -27,6 +28,16 @@ export const COLUMNS: readonly Column[] = [
     width: 'minmax(220px, 3fr)',
     text: ({ opName: name }) => name,
     cell: ({ id, opName: name }) => <AllocationLink id={id} name={name} />,
+  },
+  {
+    title: 'Line',
+    width: 'minmax(120px, 2fr)',
+    text: ({ source }) => (source?.line ? lineName(source.line) : '–'),
+    cell: ({ source }) => (
+      <span title={source?.line ? `${source.line.file}: ${source.line.text}` : undefined}>
+        {source?.line ? lineName(source.line) : '–'}
+      </span>
+    ),
   },
   {
     title: 'Shape',

@@ -5,6 +5,8 @@ import { select } from '../../store/session';
 import { relativeNs, type Target } from '../../store/target';
 import { Bytes } from '../../ui/Bytes';
 import { ExportMenu } from '../../ui/ExportMenu';
+import { Keepers } from '../../ui/Keepers';
+import { SourceBlock } from '../../ui/SourceLine';
 import { Minimap } from '../timeline/Minimap';
 import { Evidence } from './Evidence';
 import { oomExports } from './exports';
@@ -83,6 +85,7 @@ function OomStory({ oom, target, number }: OomCardProps) {
           .
         </p>
       )}
+      {request?.source && <SourceBlock source={request.source} />}
       <div class="story-columns">
         <div>
           {oom.hasLayout && <FitPicture oom={oom} />}
@@ -113,6 +116,7 @@ function OomStory({ oom, target, number }: OomCardProps) {
               Memory in use over the whole recording, with the moment of each refusal
             </figcaption>
           </figure>
+          <Keepers keepers={oom.keepers} />
           {verdict && <Evidence verdict={verdict} check={oom.dumpCheck} />}
         </div>
         <Remedies remedies={oom.remedies} />

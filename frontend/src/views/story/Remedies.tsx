@@ -1,6 +1,8 @@
 import { type Remedy, Sufficiency } from '../../generated/datasets_pb';
 import { Bytes } from '../../ui/Bytes';
 import { CopyButton } from '../../ui/CopyButton';
+import { KeeperChain } from '../../ui/Keepers';
+import { SourceLink } from '../../ui/SourceLine';
 
 const SHOWN_AT_FIRST = 3;
 
@@ -43,6 +45,19 @@ function RemedyItem({ remedy }: { readonly remedy: Remedy }) {
         <Enough remedy={remedy} />
       </p>
       {remedy.detail !== '' && <p>{remedy.detail}</p>}
+      {remedy.line && (
+        <div class="source-block">
+          <p>
+            The line to change: <SourceLink frame={remedy.line} />
+          </p>
+          {remedy.line.text !== '' && <pre class="source-text">{remedy.line.text}</pre>}
+        </div>
+      )}
+      {remedy.keeper.length > 0 && (
+        <p>
+          What keeps them: <KeeperChain chain={remedy.keeper} />
+        </p>
+      )}
       {remedy.code !== '' && (
         <div class="code-block">
           <pre>{remedy.code}</pre>

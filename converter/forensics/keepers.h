@@ -1,0 +1,27 @@
+// What keeps live allocations from being freed, as Python's references told
+// when the run was written.
+#ifndef OOM_FORENSICS_CONVERTER_FORENSICS_KEEPERS_H_
+#define OOM_FORENSICS_CONVERTER_FORENSICS_KEEPERS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "converter/replay/allocator_replay.h"
+
+namespace oom_forensics {
+
+struct FoundKeeper {
+  const RecordedKeeper* recorded = nullptr;
+  // Of the allocations asked about, those that it keeps.
+  std::vector<Row> rows;
+  uint64_t bytes = 0;
+};
+
+// Of `rows` (live kAlloc rows), who keeps which; the largest first. An
+// allocation may have several keepers.
+std::vector<FoundKeeper> KeepersOf(const AllocatorReplay& replay,
+                                   const std::vector<Row>& rows);
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CONVERTER_FORENSICS_KEEPERS_H_
