@@ -5,7 +5,7 @@ import { textOn } from '../../chart/palette';
 import { formatBytes, groupDigits } from '../../format/bytes';
 import { groupName } from '../../format/source';
 import type { AllocationGroup } from '../../generated/datasets_pb';
-import { type FlameBox, flameBoxes, groupAt } from './flame';
+import { type FlameBox, flameBoxes, groupAt } from './calls';
 
 const ROW_HEIGHT = 22;
 const MOST_ROWS = 24;

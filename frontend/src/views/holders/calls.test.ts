@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { type AllocationGroup, AllocationGroupSchema } from '../../generated/datasets_pb';
-import { flameBoxes, groupAt } from './flame';
+import { flameBoxes, groupAt } from './calls';
 
 function group(key: string, bytes: bigint, children: AllocationGroup[] = []): AllocationGroup {
   return create(AllocationGroupSchema, { key, allocatedBytes: bytes, children });
