@@ -129,10 +129,16 @@ class FrameReader {
         !ReadValue(memory_, file + kTextLength, &length)) {
       return 0;
     }
-    uint64_t sum = Mix(size, static_cast<uint32_t>(first_line));
-    for (size_t i = 0; i * 8 < std::min<uint64_t>(size, kPiece); ++i) {
-      sum = Mix(sum, words[i]);
+    // Four sums that do not wait for one another.
+    constexpr uint64_t kFactor = 0x9e3779b97f4a7c15u;
+    uint64_t sums[4] = {size, static_cast<uint32_t>(first_line), 2, 3};
+    for (size_t i = 0; i * 8 < std::min<uint64_t>(size, kPiece); i += 4) {
+      for (size_t j = 0; j < 4; ++j) {
+        sums[j] = (sums[j] ^ words[i + j]) * kFactor;
+      }
     }
+    uint64_t sum = Mix(sums[0] ^ sums[1] >> 32, sums[1]);
+    sum = Mix(sum ^ sums[2], sums[3]);
     // A character has at least one byte.
     uint64_t end[4] = {};
     const uint64_t bytes = std::min<uint64_t>(length, sizeof(end));

@@ -30,23 +30,33 @@ std::string Compare(const FrameReader<CheckedMemory>& reader,
          stack.frames[between].code != frames[0].code) {
     ++between;
   }
-  const size_t read = stack.depth - between;
-  if (count < kFramesOfProof ||
-      read != std::min(count, RawStack::kMaxDepth - between)) {
-    return "not as many frames are read as there are";
-  }
-  for (size_t i = 0; i < read; ++i) {
-    const KnownFrame& known = frames[i];
-    const RawFrame& raw = stack.frames[between + i];
+  size_t compared = 0;
+  for (size_t i = between; i < stack.depth; ++i) {
+    const RawFrame& raw = stack.frames[i];
     FrameText text;
-    if (raw.code != known.code || !reader.Describe(raw, &text) ||
-        text.file != known.file || text.function != known.function) {
+    if (!reader.Describe(raw, &text)) {
+      return "a frame is read that is none";
+    }
+    if (compared == count) {
+      if (text.line == 0) continue;
+      return "more frames are read than there are";
+    }
+    const KnownFrame& known = frames[compared];
+    // Python has frames of its own between, which it does not show.
+    if (raw.code != known.code && text.line == 0) continue;
+    ++compared;
+    if (raw.code != known.code || text.file != known.file ||
+        text.function != known.function) {
       return "a frame that is read is not the one that there is";
     }
     if (known.instruction >= 0 &&
         (raw.instruction != known.instruction || text.line != known.line)) {
       return "a line that is read is not the one that is run";
     }
+  }
+  if (compared < kFramesOfProof ||
+      (compared < count && stack.depth < RawStack::kMaxDepth)) {
+    return "not as many frames are read as there are";
   }
   return "";
 }
@@ -143,7 +153,8 @@ CachedStack StackTaker::Resolve(const Reader& reader, const RawStack& stack) {
   size_t library_frames = 0;
   for (size_t i = 0; i < stack.depth; ++i) {
     FrameText& text = texts.emplace_back();
-    if (!reader.Describe(stack.frames[i], &text)) continue;
+    // Without a line: one of Python's own, which it does not show either.
+    if (!reader.Describe(stack.frames[i], &text) || text.line == 0) continue;
     const bool is_library = origin.IsLibrary(text.file);
     // Libraries' code stays where it was loaded; the user's comes and goes.
     if (!is_library) resolved.checked_frames |= uint64_t{1} << i;

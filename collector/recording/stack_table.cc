@@ -1,13 +1,25 @@
 #include "collector/recording/stack_table.h"
 
+#include <sched.h>
+
 #include <functional>
 #include <mutex>
 
 namespace oom_forensics::collector {
 namespace {
 
-// A busy holder is done within a microsecond, unless it was preempted.
-constexpr int kTries = 2000;
+// A busy holder is done within microseconds, unless it was preempted; then it
+// gets the processor.
+constexpr int kTriesBeforeYield = 100;
+constexpr int kTries = 600;
+
+bool LockSoon(SpinLock* lock) {
+  for (int i = 0; i < kTries; ++i) {
+    if (lock->try_lock()) return true;
+    if (i >= kTriesBeforeYield) sched_yield();
+  }
+  return false;
+}
 
 bool Same(const StackFrames& a, const StackFrames& b) {
   if (a.size() != b.size()) return false;
@@ -46,10 +58,8 @@ StackId StackTable::Find(const StackFrames& frames, uint64_t hash) const {
 
 StackId StackTable::Intern(const StackFrames& frames) {
   const uint64_t hash = HashOf(frames);
-  std::unique_lock<SpinLock> lock(lock_, std::defer_lock);
-  for (int i = 0; !lock.try_lock(); ++i) {
-    if (i == kTries) return 0;
-  }
+  if (!LockSoon(&lock_)) return 0;
+  const std::lock_guard<SpinLock> lock(lock_, std::adopt_lock);
   if (const StackId known = Find(frames, hash); known != 0) return known;
   if (stacks_.size() >= max_stacks_ || bytes_ >= max_bytes_) {
     full_ = true;

@@ -1,6 +1,7 @@
 // The StackTaker alone, for any Python to call by ctypes: what is tried with it
 // needs no TensorFlow, so that every layout can be tried on its interpreter.
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <cstdint>
 #include <string>
@@ -23,7 +24,12 @@ StackTable& Table() {
 }
 
 StackTaker& Taker() {
-  static auto* const taker = new StackTaker(&Table());
+  static auto* const taker = [] {
+    pthread_atfork([] { Table().lock().lock(); },
+                   [] { Table().lock().unlock(); },
+                   [] { Table().lock().unlock(); });
+    return new StackTaker(&Table());
+  }();
   return *taker;
 }
 

@@ -1,0 +1,63 @@
+"""Stacks are read right out of each CPython whose layout is known, and out of no other.
+
+The collector's code that takes stacks is built alone, so that no TensorFlow is needed; each
+interpreter that is found runs `scripts/take_stacks.py` with it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = Path(__file__).parent / "scripts" / "take_stacks.py"
+VERSIONS = ("3.10", "3.11", "3.12", "3.13")
+SOURCES = (
+    *sorted((ROOT / "collector/python").glob("*.cc")),
+    ROOT / "collector/python/testing/stack_probe.cc",
+    ROOT / "collector/recording/stack_table.cc",
+)
+
+
+@pytest.fixture(scope="module")
+def probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compiler = shutil.which("c++")
+    if compiler is None:
+        pytest.skip("there is no C++ compiler")
+    library = tmp_path_factory.mktemp("probe") / "stack_probe.so"
+    sources = [str(source) for source in SOURCES if not source.name.endswith("_test.cc")]
+    subprocess.run(
+        [compiler, "-std=c++17", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", f"-I{ROOT}"]
+        + sources
+        + ["-o", str(library), "-ldl", "-lpthread"],
+        check=True,
+    )
+    return library
+
+
+def interpreter(version: str) -> str:
+    """Returns a Python of this version; skips where there is none."""
+    if sys.version.startswith(version + "."):
+        return sys.executable
+    pyenv = shutil.which("pyenv")
+    if pyenv is not None:
+        root = subprocess.run([pyenv, "root"], capture_output=True, text=True, check=True).stdout
+        for found in sorted(Path(root.strip()).glob(f"versions/{version}.*/bin/python")):
+            return str(found)
+    pytest.skip(f"there is no Python {version} here")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_way_to_run_code_has_the_stack_that_python_tells(probe: Path, version: str) -> None:
+    done = subprocess.run(
+        [interpreter(version), "-W", "ignore", str(SCRIPT), str(probe)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
