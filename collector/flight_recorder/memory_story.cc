@@ -43,12 +43,14 @@ std::vector<LiveAllocation> LiveAt(const Recording& recording,
 std::vector<Holder> HoldersOf(const std::vector<LiveAllocation>& live,
                               const std::vector<const Site*>& sites) {
   using Key = std::tuple<AllocatorId, std::string_view, std::string_view,
-                         std::string_view, int32_t, ExecutionMode>;
+                         std::string_view, int32_t, ExecutionMode,
+                         std::string_view, std::string_view>;
   std::map<Key, Holder> holders;
   for (const LiveAllocation& allocation : live) {
     const SiteKey site = KeyOf(sites, allocation.site);
-    Holder& holder = holders[Key(allocation.allocator, site.op, site.shape,
-                                 site.region_type, site.dtype, site.mode)];
+    Holder& holder = holders[Key(
+        allocation.allocator, site.op, site.shape, site.region_type, site.dtype,
+        site.mode, site.compiled.module, site.compiled.buffer_kind)];
     holder.allocator = allocation.allocator;
     holder.site = site;
     ++holder.count;

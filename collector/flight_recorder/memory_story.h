@@ -16,7 +16,8 @@
 
 namespace oom_forensics::collector {
 
-// Live allocations of one allocator, of one op, shape, dtype and mode.
+// Live allocations of one allocator, of one op, shape, dtype and mode; or of
+// one kind of buffer of one compiled function.
 struct Holder {
   AllocatorId allocator = 0;
   SiteKey site;

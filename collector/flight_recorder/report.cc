@@ -29,6 +29,12 @@ void WriteSite(const SiteKey& site, JsonWriter* json) {
   if (site.mode != ExecutionMode::kUnknown) {
     json->Field("mode", site.mode == ExecutionMode::kEager ? "eager" : "graph");
   }
+  if (!site.compiled.function.empty()) {
+    json->Field("compiled_function", site.compiled.function);
+  }
+  if (!site.compiled.buffer_kind.empty()) {
+    json->Field("buffer_kind", site.compiled.buffer_kind);
+  }
 }
 
 void WriteStep(int64_t training_step, JsonWriter* json) {

@@ -10,7 +10,16 @@ namespace {
 
 constexpr size_t kHolders = 3;
 
+// Of what XLA asked for, the function says more than the op that launched it.
 std::string OpName(const SiteKey& site) {
+  if (!site.compiled.function.empty()) {
+    std::string name =
+        std::string(site.compiled.function) + " (compiled by XLA";
+    if (!site.compiled.buffer_kind.empty()) {
+      name += ", " + std::string(site.compiled.buffer_kind);
+    }
+    return name + ")";
+  }
   return site.op.empty() ? "an unnamed op" : std::string(site.op);
 }
 

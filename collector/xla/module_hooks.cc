@@ -158,33 +158,24 @@ void HookedUnregisterModule(void* self, int id) {
 }
 
 // What is missing, as a sentence; nothing if all was found.
-std::string FindAll(const TensorFlowLibrary& framework,
-                    const TensorFlowLibrary& implementation, Hooks* hooks,
+std::string FindAll(const TensorFlowLibraries& tensorflow, Hooks* hooks,
                     VTable* registers, VTable* unregisters) {
   for (const auto& candidate : kRegisterModules) {
-    if (hooks->register_module != nullptr) break;
     hooks->form = candidate.form;
-    hooks->register_module =
-        implementation.FunctionOf<RegisterModule>(candidate.register_module);
+    if (tensorflow.Find(candidate.register_module, &hooks->register_module)) {
+      break;
+    }
   }
-  hooks->unregister_module =
-      implementation.FunctionOf<UnregisterModule>(kUnregisterModule);
-  hooks->next_module_id =
-      static_cast<const int*>(implementation.Symbol(kNextModuleId));
-  hooks->instruction_count =
-      implementation.FunctionOf<int64_t (*)(const void*)>(kInstructionCount);
-  hooks->to_proto = implementation.FunctionOf<void* (*)(void*, const void*)>(
-      kAssignmentToProto);
-  hooks->destroy_proto =
-      framework.FunctionOf<void (*)(void*)>(kDestroyAssignmentProto);
-  hooks->serialize =
-      framework.FunctionOf<std::string (*)(const void*)>(kSerialize);
   if (hooks->register_module == nullptr ||
-      hooks->unregister_module == nullptr || hooks->next_module_id == nullptr ||
-      hooks->instruction_count == nullptr || hooks->to_proto == nullptr ||
-      hooks->destroy_proto == nullptr || hooks->serialize == nullptr) {
+      !tensorflow.Find(kUnregisterModule, &hooks->unregister_module) ||
+      !tensorflow.Find(kNextModuleId, &hooks->next_module_id) ||
+      !tensorflow.Find(kInstructionCount, &hooks->instruction_count) ||
+      !tensorflow.Find(kAssignmentToProto, &hooks->to_proto) ||
+      !tensorflow.Find(kDestroyAssignmentProto, &hooks->destroy_proto) ||
+      !tensorflow.Find(kSerialize, &hooks->serialize)) {
     return "this TensorFlow does not export what registers them";
   }
+  const TensorFlowLibrary& implementation = tensorflow.implementation;
   *registers = implementation.FindCallSlot(
       reinterpret_cast<const void*>(hooks->register_module));
   *unregisters = implementation.FindCallSlot(
@@ -197,15 +188,14 @@ std::string FindAll(const TensorFlowLibrary& framework,
   if (!offset.has_value()) return "where their ids lie is not recognised";
   hooks->id_offset = *offset;
   // Its first member; before it the virtual table, in versions that have one.
-  const VTable module = implementation.FindVTable("N3xla9HloModuleE");
+  const VTable module = tensorflow.FindVTable("N3xla9HloModuleE");
   hooks->name_offset = module.slots == nullptr ? 0 : sizeof(void*);
   return "";
 }
 
 }  // namespace
 
-HookReport InstallModuleHooks(const TensorFlowLibrary& framework,
-                              const TensorFlowLibrary& implementation,
+HookReport InstallModuleHooks(const TensorFlowLibraries& tensorflow,
                               XlaModules* modules) {
   constexpr char kWhat[] = "modules of compiled functions";
   HookReport report;
@@ -214,7 +204,7 @@ HookReport InstallModuleHooks(const TensorFlowLibrary& framework,
   VTable registers;
   VTable unregisters;
   const std::string missing =
-      FindAll(framework, implementation, hooks, &registers, &unregisters);
+      FindAll(tensorflow, hooks, &registers, &unregisters);
   if (!missing.empty()) {
     report.sentences = std::string(kWhat) + ": " + missing + "; not touched";
     delete hooks;

@@ -5,16 +5,14 @@
 #define OOM_FORENSICS_COLLECTOR_XLA_MODULE_HOOKS_H_
 
 #include "collector/tensorflow/hook_report.h"
-#include "collector/tensorflow/tensorflow_library.h"
+#include "collector/xla/libraries.h"
 #include "collector/xla/modules.h"
 
 namespace oom_forensics::collector {
 
-// `framework` and `implementation` are TensorFlow's two libraries; `modules`
-// must live as long as the process. To be called once, before anything is
-// compiled.
-HookReport InstallModuleHooks(const TensorFlowLibrary& framework,
-                              const TensorFlowLibrary& implementation,
+// `modules` must live as long as the process. To be called once, before
+// anything is compiled.
+HookReport InstallModuleHooks(const TensorFlowLibraries& tensorflow,
                               XlaModules* modules);
 
 }  // namespace oom_forensics::collector

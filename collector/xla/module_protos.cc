@@ -1,7 +1,6 @@
 #include "collector/xla/module_protos.h"
 
 #include <protozero/pbf_reader.hpp>
-#include <type_traits>
 #include <utility>
 
 namespace oom_forensics::collector {
@@ -39,31 +38,25 @@ bool Identify(ModuleProto* module) {
 }  // namespace
 
 std::optional<ModuleProtoReader> ModuleProtoReader::Find(
-    const TensorFlowLibrary& framework, const TensorFlowLibrary& implementation,
-    std::string* why) {
+    const TensorFlowLibraries& tensorflow, std::string* why) {
   ModuleProtoReader reader;
   bool complete = true;
-  const auto find = [&](const TensorFlowLibrary& library, auto* place,
-                        const char* name) {
-    *place = reinterpret_cast<std::remove_pointer_t<decltype(place)>>(
-        library.Symbol(name));
-    if (*place == nullptr && complete) {
+  const auto find = [&](auto** place, const char* name) {
+    if (!tensorflow.Find(name, place) && complete) {
       complete = false;
       *why = std::string("TensorFlow does not export ") + name;
     }
   };
-  find(framework, &reader.has_active_session_,
+  find(&reader.has_active_session_,
        "_ZN3tsl8profiler12ProfilerLock16HasActiveSessionEv");
-  find(implementation, &reader.manager_,
-       "_ZZN3xla19XlaDebugInfoManager3GetEvE9singleton");
-  find(implementation, &reader.start_tracing_,
-       "_ZN3xla19XlaDebugInfoManager12StartTracingEv");
-  find(implementation, &reader.stop_tracing_,
+  find(&reader.manager_, "_ZZN3xla19XlaDebugInfoManager3GetEvE9singleton");
+  find(&reader.start_tracing_, "_ZN3xla19XlaDebugInfoManager12StartTracingEv");
+  find(&reader.stop_tracing_,
        "_ZN3xla19XlaDebugInfoManager11StopTracingEPSt6vectorISt10unique_ptrINS_"
        "8HloProtoESt14default_deleteIS3_EESaIS6_EE");
-  find(framework, &reader.serialize_,
+  find(&reader.serialize_,
        "_ZNK6google8protobuf11MessageLite17SerializeAsStringB5cxx11Ev");
-  find(framework, &reader.delete_proto_, "_ZN3xla8HloProtoD0Ev");
+  find(&reader.delete_proto_, "_ZN3xla8HloProtoD0Ev");
   if (!complete) return std::nullopt;
   return reader;
 }

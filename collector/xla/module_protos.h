@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/tensorflow/tensorflow_library.h"
+#include "collector/xla/libraries.h"
 #include "collector/xla/modules.h"
 
 namespace oom_forensics::collector {
@@ -25,8 +25,7 @@ class ModuleProtoReader {
   // None if TensorFlow does not export what is needed; `why` is then a
   // sentence.
   static std::optional<ModuleProtoReader> Find(
-      const TensorFlowLibrary& framework,
-      const TensorFlowLibrary& implementation, std::string* why);
+      const TensorFlowLibraries& tensorflow, std::string* why);
 
   // Of every module that is alive; none, and a sentence, where it is not the
   // time to ask: while a profiler session of TensorFlow's traces (asking would

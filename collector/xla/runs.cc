@@ -168,17 +168,17 @@ void NameLaunchOp(CompiledRun* run) noexcept {
   run->kernel = nullptr;
 }
 
-std::string HookExecutables(const TensorFlowLibrary& implementation,
-                            Hooks* hooks, bool* any) {
+std::string HookExecutables(const TensorFlowLibraries& tensorflow, Hooks* hooks,
+                            bool* any) {
   std::string sentences;
   for (size_t i = 0; i < kExecutableCount; ++i) {
     const ExecutableClass& executable = kExecutables[i];
-    const VTable vtable = implementation.FindVTable(executable.mangled_class);
+    const VTable vtable = tensorflow.FindVTable(executable.mangled_class);
     const char* outcome = ": not in this TensorFlow";
     if (vtable.slots != nullptr) {
       outcome = ": its virtual table is not as expected; not touched";
       for (const char* name : executable.execute) {
-        void* const execute = implementation.Symbol(name);
+        void* const execute = tensorflow.Symbol(name);
         const auto slot = FindSlot(vtable, execute);
         if (!slot.has_value()) continue;
         hooks->execute[i] = reinterpret_cast<Execute>(execute);
@@ -195,11 +195,11 @@ std::string HookExecutables(const TensorFlowLibrary& implementation,
   return sentences;
 }
 
-std::string HookKernels(const TensorFlowLibrary& implementation, Hooks* hooks) {
+std::string HookKernels(const TensorFlowLibraries& tensorflow, Hooks* hooks) {
   size_t hooked = 0;
   for (size_t i = 0; i < kKernelCount; ++i) {
-    const VTable vtable = implementation.FindVTable(kKernels[i].mangled_class);
-    void* const compute = implementation.Symbol(kKernels[i].compute);
+    const VTable vtable = tensorflow.FindVTable(kKernels[i].mangled_class);
+    void* const compute = tensorflow.Symbol(kKernels[i].compute);
     const auto slot = FindSlot(vtable, compute);
     if (!slot.has_value()) continue;
     hooks->compute[i] = reinterpret_cast<Compute>(compute);
@@ -242,19 +242,18 @@ void DescribeRequest(CompiledRun* run, uint64_t bytes, bool has_op,
   if (!requests.empty() || !run->executing) origin->buffer_kind = "output";
 }
 
-HookReport InstallRunHooks(const TensorFlowLibrary& framework,
-                           const TensorFlowLibrary& implementation,
+HookReport InstallRunHooks(const TensorFlowLibraries& tensorflow,
                            const XlaModules* modules) {
   HookReport report;
   auto* hooks = new Hooks;
   hooks->modules = modules;
-  hooks->trace_string = framework.FunctionOf<TraceString>(kTraceString);
-  report.sentences = HookExecutables(implementation, hooks, &report.hooked);
+  tensorflow.Find(kTraceString, &hooks->trace_string);
+  report.sentences = HookExecutables(tensorflow, hooks, &report.hooked);
   if (!report.hooked) {
     delete hooks;
     return report;
   }
-  report.sentences += '\n' + HookKernels(implementation, hooks);
+  report.sentences += '\n' + HookKernels(tensorflow, hooks);
   g_hooks = hooks;
   report.hooked = hooks->slots.SetActive(true);
   if (!report.hooked) {

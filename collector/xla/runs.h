@@ -10,7 +10,7 @@
 
 #include "collector/recording/compiled_origin.h"
 #include "collector/tensorflow/hook_report.h"
-#include "collector/tensorflow/tensorflow_library.h"
+#include "collector/xla/libraries.h"
 #include "collector/xla/modules.h"
 
 namespace oom_forensics::collector {
@@ -25,8 +25,7 @@ void DescribeRequest(CompiledRun* run, uint64_t bytes, bool has_op,
 
 // To be called once, before anything is compiled; `modules` must live as long
 // as the process.
-HookReport InstallRunHooks(const TensorFlowLibrary& framework,
-                           const TensorFlowLibrary& implementation,
+HookReport InstallRunHooks(const TensorFlowLibraries& tensorflow,
                            const XlaModules* modules);
 
 // Takes the hooks out, or puts them back.

@@ -14,12 +14,11 @@ HookReport Xla::Install(const TensorFlowLibrary& framework) {
     why_no_protos_ = "libtensorflow_cc.so.2 is not loaded";
     return {false, "compiled functions: " + why_no_protos_};
   }
-  protos_ =
-      ModuleProtoReader::Find(framework, *implementation, &why_no_protos_);
-  HookReport report = InstallModuleHooks(framework, *implementation, &modules_);
+  const TensorFlowLibraries tensorflow{framework, *implementation};
+  protos_ = ModuleProtoReader::Find(tensorflow, &why_no_protos_);
+  HookReport report = InstallModuleHooks(tensorflow, &modules_);
   if (report.hooked) {
-    const HookReport runs =
-        InstallRunHooks(framework, *implementation, &modules_);
+    const HookReport runs = InstallRunHooks(tensorflow, &modules_);
     report.hooked = runs.hooked;
     report.sentences += '\n' + runs.sentences;
   }

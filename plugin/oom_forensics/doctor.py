@@ -145,6 +145,12 @@ def tensorflow_findings(facts: Mapping[str, Any]) -> list[Finding]:
             if attribution == "on"
             else Finding("note", "op names", f"not recorded: {attribution}.")
         )
+        compiled = str(status.get("compiledFunctions", ""))
+        findings.append(
+            Finding("ok", "compiled functions", "what XLA allocates is named.")
+            if compiled == "on"
+            else Finding("note", "compiled functions", _not_named(compiled))
+        )
     findings.append(_device_memory(facts))
     logdir = status.get("logdir") or "a folder for temporary files, unless a profiler names one"
     sentence = f"an out-of-memory without a profile is reported into {logdir}."
@@ -163,6 +169,12 @@ def _device_memory(facts: Mapping[str, Any]) -> Finding:
         return Finding("ok", "device memory", sentence)
     sentence = f"what the CUDA driver hands out is not watched (mode off): {reason}."
     return Finding("note" if facts["gpus"] else "ok", "device memory", sentence)
+
+
+def _not_named(compiled: str) -> str:
+    """Says that allocations of XLA have no names, and why."""
+    reason = "; ".join(compiled.removeprefix("off: ").split("\n"))
+    return f"what XLA allocates stays without a name, nothing of it was touched ({reason})."
 
 
 def _collector_absent(site_packages: Path) -> Finding:

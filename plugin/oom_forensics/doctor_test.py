@@ -44,6 +44,7 @@ def facts(tmp_path: Path) -> dict[str, Any]:
             "hooked": True,
             "hooks": "BFCAllocator: hooked",
             "attribution": "on",
+            "compiledFunctions": "on",
         },
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -26,11 +27,12 @@ def arguments_parser(description: str | None, memory_limit_mib: int) -> argparse
     return parser
 
 
-def run(arguments: argparse.Namespace, train: Callable[[], None]) -> int:
-    """Trains under the profiler in limited memory; returns the exit code.
+def run(arguments: argparse.Namespace, train: Callable[[], None], *, profiled: bool = True) -> int:
+    """Trains in limited memory, under the profiler or not; returns the exit code.
 
     `train` imports TensorFlow itself, because the limit has to be set before.
     """
+    os.environ["OOM_FORENSICS_LOGDIR"] = str(arguments.logdir)
     # TensorFlow's own switches: allocate on the CPU as on a GPU, from a BFC pool.
     os.environ["TF_CPU_ALLOCATOR_USE_BFC"] = "1"
     os.environ["TF_CPU_BFC_MEM_LIMIT_IN_MB"] = str(arguments.memory_limit_mib)
@@ -41,13 +43,20 @@ def run(arguments: argparse.Namespace, train: Callable[[], None]) -> int:
     import tensorflow as tf
 
     tf.keras.utils.set_random_seed(1)
+    profile = tf.profiler.experimental.Profile(str(arguments.logdir))
     try:
-        with tf.profiler.experimental.Profile(str(arguments.logdir)):
+        with profile if profiled else contextlib.nullcontext():
             train()
     except tf.errors.ResourceExhaustedError as error:
         lines = str(error).splitlines()
-        print(next((line for line in lines if "OOM when" in line), lines[0]), file=sys.stderr)
+        said = ("OOM when", "Out of memory")
+        line = next((line for line in lines if any(text in line for text in said)), lines[0])
+        print(line, file=sys.stderr)
         print(f"Out of memory. The trace is in {arguments.logdir}", file=sys.stderr)
-        return EXIT_OUT_OF_MEMORY
+        sys.stdout.flush()
+        sys.stderr.flush()
+        # Not by returning: after an out-of-memory in XLA TensorFlow may abort when it frees
+        # the arguments that it had given away (`Check failed` in BFCAllocator).
+        os._exit(EXIT_OUT_OF_MEMORY)
     print("Trained to the end.")
     return 0

@@ -21,7 +21,7 @@ from demos.job import EXIT_OUT_OF_MEMORY
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sys.executable).parent
-STORIES = ("fragmentation", "leak", "capacity", "float64")
+STORIES = ("fragmentation", "leak", "capacity", "float64", "compiled")
 _STEPS = 4
 _HEARTBEAT_S = 5
 _START_LIMIT_S = 60

@@ -41,6 +41,7 @@ def configure(
     anonymize_addresses: bool | None = None,
     logdir: str | os.PathLike[str] | None = None,
     max_reports: int | None = None,
+    max_module_bytes: int | None = None,
     snapshot_signal: str | None = None,
     capture_events: int | None = None,
     evidence: bool | None = None,
@@ -53,9 +54,9 @@ def configure(
     """Changes settings; those that are None stay as they are.
 
     Before `import tensorflow` all can be set. After it: `enabled`, `logdir`,
-    `max_reports`, `anonymize_addresses` and those from `evidence` on at any time, what
-    decides which events are kept before the first allocation only. The environment variables
-    OOM_FORENSICS_<NAME> (OOM_FORENSICS for `enabled`) say the same.
+    `max_reports`, `max_module_bytes`, `anonymize_addresses` and those from `evidence` on
+    at any time, what decides which events are kept before the first allocation only. The
+    environment variables OOM_FORENSICS_<NAME> (OOM_FORENSICS for `enabled`) say the same.
 
     Args:
       enabled: False takes the collector out of TensorFlow again.
@@ -68,6 +69,8 @@ def configure(
         TensorBoard callback of this process, else a folder for temporary files.
       max_reports: How many out-of-memories are reported before they are only
         counted; 5.
+      max_module_bytes: How many bytes of the modules that XLA compiled go into a run;
+        32 MiB.
       snapshot_signal: "SIGUSR1" or "SIGUSR2" writes a snapshot; none.
       capture_events: Events that one profiler session keeps; 8 000 000.
       evidence: Whether Python adds to a run what only it knows (docs/source-lines.md):
