@@ -63,10 +63,10 @@ std::string Compare(const FrameReader<CheckedMemory>& reader,
 
 }  // namespace
 
-StackTaker::StackTaker(StackTable* table)
-    : table_(table),
-      origin_(new FrameOrigin({}, {})),
-      why_off_(new std::string("Python has not begun it")) {}
+StackTaker::StackTaker(StackTable* table) : table_(table) {
+  SetOrigin(FrameOrigin({}, {}));
+  SayWhyOff("Python has not begun it");
+}
 
 std::string StackTaker::Start(uint32_t hexversion, const void* runtime,
                               const void* thread_state,
@@ -86,15 +86,25 @@ std::string StackTaker::Start(uint32_t hexversion, const void* runtime,
     return why;
   }
   keys_have_version_ = layout->code_version != 0;
-  proved_ = new Reader(*layout);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    proved_ = &readers_.emplace_back(*layout);
+  }
   SetEnabled(enabled_);
   return "";
 }
 
 void StackTaker::Stop(const std::string& why) {
-  why_off_ = new std::string(why);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    SayWhyOff(why);
+  }
   proved_ = nullptr;
   reader_ = nullptr;
+}
+
+void StackTaker::SayWhyOff(const std::string& why) {
+  why_off_ = &reasons_.emplace_back(why);
 }
 
 void StackTaker::SetEnabled(bool enabled) {
@@ -108,7 +118,8 @@ std::string StackTaker::State() const {
 }
 
 void StackTaker::SetOrigin(FrameOrigin origin) {
-  origin_ = new FrameOrigin(std::move(origin));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  origin_ = &origins_.emplace_back(std::move(origin));
 }
 
 StackId StackTaker::Take(const void* thread_state) noexcept {

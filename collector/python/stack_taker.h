@@ -14,6 +14,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <mutex>
 #include <string>
 
 #include "collector/python/frame_origin.h"
@@ -73,10 +75,18 @@ class StackTaker {
   uint32_t ChecksumOf(const Reader& reader, const RawStack& stack,
                       uint64_t frames) const;
   CachedStack Resolve(const Reader& reader, const RawStack& stack);
+  // With mutex_ held.
+  void SayWhyOff(const std::string& why);
 
   StackTable* const table_;
   StackCache cache_;
-  // What is replaced is never freed: a thread may be using it. `reader_` is
+  // What is replaced is kept: a thread may be using it. Guarded by the mutex.
+  std::mutex mutex_;
+  std::deque<Reader> readers_;
+  std::deque<FrameOrigin> origins_;
+  std::deque<std::string> reasons_;
+
+  // `reader_` is
   // null while no stacks are taken, `proved_` while none can be.
   std::atomic<const Reader*> reader_{nullptr};
   std::atomic<const Reader*> proved_{nullptr};

@@ -233,6 +233,44 @@ TEST_F(TraceWriterTest, SaysWhatTheRecordingIs) {
   EXPECT_EQ(allocator[schema::kBaselineDump], "a dump");
 }
 
+TEST_F(TraceWriterTest, WritesTheStacksThatSitesReferToOnce) {
+  const StackId used =
+      recorder_.stacks().Intern({{"/lib/ops.py", "add", 7, true},
+                                 {"/home/me/train.py", "augment", 41, false}});
+  recorder_.stacks().Intern({{"/home/me/other.py", "unused", 1, false}});
+  recorder_.StartCapture();
+  SiteKey key;
+  key.stack = used;
+  key.requested_bytes = key.allocated_bytes = 512;
+  const SiteId site = recorder_.sites().Intern(key)->id;
+  recorder_.RecordAlloc(0, Address(4096), site, 0, 9);
+  recorder_.RecordAlloc(0, Address(8192), site, 0, 9);
+  auto planes = Finish();
+  const DecodedPlane& allocator = planes["/oom_forensics:bfc#0"];
+  EXPECT_EQ(allocator.lines.at("events").events.at(0).site.at(schema::kStack),
+            std::to_string(used));
+  const std::string source =
+      WriteSourcePlane({}, recorder_.stacks().Snapshot(), {used});
+  EXPECT_NE(source.find("/home/me/train.py\x1f"
+                        "41\x1f"
+                        "augment"),
+            std::string::npos);
+  EXPECT_EQ(source.find("other.py"), std::string::npos);
+}
+
+TEST(SourcePlaneTest, PathsAreWrittenAsThePersonWants) {
+  SourceFacts facts;
+  facts.project_root = "/home/me/project";
+  constexpr std::string_view kInside = "/home/me/project/data/augment.py";
+  EXPECT_EQ(ShownPath(facts, kInside), kInside);
+  facts.paths = "project";
+  EXPECT_EQ(ShownPath(facts, kInside), "data/augment.py");
+  EXPECT_EQ(ShownPath(facts, "/home/me/projects/train.py"), "train.py");
+  EXPECT_EQ(ShownPath(facts, "<stdin>"), "<stdin>");
+  facts.paths = "none";
+  EXPECT_EQ(ShownPath(facts, kInside), "");
+}
+
 TEST_F(TraceWriterTest, SaysTheLimitWhetherOrNotARequestFailed) {
   recorder_.StartCapture();
   auto planes = Finish();

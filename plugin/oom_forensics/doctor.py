@@ -151,11 +151,18 @@ def tensorflow_findings(facts: Mapping[str, Any]) -> list[Finding]:
             if compiled == "on"
             else Finding("note", "compiled functions", _not_named(compiled))
         )
+        findings.append(_source_lines(str(status.get("stacks", ""))))
     findings.append(_device_memory(facts))
     logdir = status.get("logdir") or "a folder for temporary files, unless a profiler names one"
     sentence = f"an out-of-memory without a profile is reported into {logdir}."
     findings.append(Finding("ok", "flight recorder", sentence))
     return findings
+
+
+def _source_lines(state: str) -> Finding:
+    if state == "on":
+        return Finding("ok", "source lines", "recorded for eager ops.")
+    return Finding("note", "source lines", f"not recorded for eager ops: {state}.")
 
 
 def _device_memory(facts: Mapping[str, Any]) -> Finding:

@@ -31,9 +31,10 @@ def probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
     library = tmp_path_factory.mktemp("probe") / "stack_probe.so"
     sources = [str(source) for source in SOURCES if not source.name.endswith("_test.cc")]
     subprocess.run(
-        [compiler, "-std=c++17", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", f"-I{ROOT}"]
-        + sources
-        + ["-o", str(library), "-ldl", "-lpthread"],
+        [
+            *(compiler, "-std=c++17", "-O2", "-shared", "-fPIC", "-fvisibility=hidden"),
+            *(f"-I{ROOT}", *sources, "-o", str(library), "-ldl", "-lpthread"),
+        ],
         check=True,
     )
     return library
