@@ -246,9 +246,9 @@ TEST_F(TraceWriterTest, WritesTheStacksThatSitesReferToOnce) {
   recorder_.RecordAlloc(0, Address(4096), site, 0, 9);
   recorder_.RecordAlloc(0, Address(8192), site, 0, 9);
   auto planes = Finish();
-  const DecodedPlane& allocator = planes["/oom_forensics:bfc#0"];
-  EXPECT_EQ(allocator.lines.at("events").events.at(0).site.at(schema::kStack),
-            std::to_string(used));
+  Stats stats =
+      planes["/oom_forensics:bfc#0"].lines["events"].events.at(0).site;
+  EXPECT_EQ(stats[schema::kStack], std::to_string(used));
   const std::string source =
       WriteSourcePlane({}, recorder_.stacks().Snapshot(), {used});
   EXPECT_NE(source.find("/home/me/train.py\x1f"
