@@ -13,6 +13,7 @@ import os
 import site
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -29,7 +30,7 @@ def watch_stacks(library: CollectorLibrary) -> None:
 
 
 def library_prefixes() -> list[str]:
-    """Returns where Python's library and installed packages lie, with a slash at the end."""
+    """Returns how the paths of Python's library, installed packages and made files begin."""
     paths = sysconfig.get_paths()
     folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     # A virtual environment has a library of its own beside the one it was made from.
@@ -37,7 +38,10 @@ def library_prefixes() -> list[str]:
     folders.add(site.getusersitepackages())
     folders.add(str(Path(__file__).resolve().parent.parent))
     folders.update([os.path.realpath(folder) for folder in folders])
-    return sorted(folder.rstrip("/") + "/" for folder in folders)
+    # What AutoGraph writes of a function of the user's has other lines than that one; the
+    # call of the function is the user's.
+    generated = os.path.join(tempfile.gettempdir(), "__autograph_generated_file")
+    return [*sorted(folder.rstrip("/") + "/" for folder in folders), generated]
 
 
 def project_root() -> str:
