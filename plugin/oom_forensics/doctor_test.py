@@ -45,6 +45,7 @@ def facts(tmp_path: Path) -> dict[str, Any]:
             "hooks": "BFCAllocator: hooked",
             "attribution": "on",
             "compiledFunctions": "on",
+            "stacks": "on",
         },
     }
 
@@ -68,6 +69,13 @@ def test_switched_off_is_a_problem_that_names_the_switch() -> None:
 def test_the_cpu_allocator_without_a_pool_is_explained() -> None:
     assert "TF_CPU_ALLOCATOR_USE_BFC=1" in doctor()["allocator"]
     assert doctor(TF_CPU_ALLOCATOR_USE_BFC="1")["allocator"].startswith("ok")
+
+
+def test_a_python_whose_frames_are_not_known_is_noted(facts: dict[str, Any]) -> None:
+    facts["status"]["stacks"] = "off: the frames of Python 3.99 are not known"
+    (finding,) = [each for each in tensorflow_findings(facts) if each.subject == "source lines"]
+    assert finding.severity == "note"
+    assert "3.99" in finding.sentence
 
 
 def test_all_well_has_no_problem(facts: dict[str, Any]) -> None:
