@@ -27,6 +27,7 @@
 #include "collector/trace/modules_plane.h"
 #include "collector/trace/trace_writer.h"
 #include "collector/version.h"
+#include "core/pool_name.h"
 
 extern char** environ;
 
@@ -89,6 +90,10 @@ Collector::Collector(const Settings& settings)
       flight_recorder_({&recorder_, [this] { return AllocatorStates(); },
                         [this] { return Facts(); },
                         [this] { return CurrentSettings(); },
+                        [this](const AllocatorInfo& info) {
+                          return device_memory_.LastFullSample(
+                              GpuOrdinalOf(info.name, info.device_name));
+                        },
                         [this](int64_t start_ns) {
                           return device_memory_.WritePlanes(start_ns);
                         },

@@ -27,6 +27,7 @@ BFC_ENVIRONMENT = {
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Dataset = Callable[..., Any]
+SameWords = Callable[..., None]
 
 
 @pytest.fixture(scope="session")
@@ -74,3 +75,35 @@ def dataset(command: Command) -> Dataset:
         return json.loads(done.stdout)
 
     return ask
+
+
+@pytest.fixture(scope="session")
+def same_words(command: Command, dataset: Dataset) -> SameWords:
+    """Checks that one out-of-memory is told in the same words wherever it is told.
+
+    Of every run that the flight recorder left in `logdir`: its summary (which went to stderr
+    and onto the error), its JSON report, the verdict of its trace, and the report in the
+    terminal. `told` is what the process printed.
+    """
+
+    def check(logdir: Path, told: str) -> None:
+        runs = sorted(logdir.glob("plugins/profile/*_oom*"))
+        assert runs, "the flight recorder left no run"
+        for run in runs:
+            report = json.loads(next(run.glob("*.oom_report.json")).read_text())
+            ooms = dataset(run, "oom_window")["ooms"]
+            verdict = ooms[-1]["verdict"]
+            reason = report["reason"]
+            # Where a deeper cause comes first, the evidence has what it came to.
+            words = {part["sentence"]: part["kind"] for part in verdict["parts"]}
+            assert words.get(reason["sentence"]) == reason["kind"]
+            placement = [e for e in verdict["evidence"] if e["name"] == "placement"]
+            said = placement[0]["sentence"] if placement else verdict["sentence"]
+            assert said.startswith(reason["sentence"])
+            assert verdict["shortByBytes"] == str(reason["short_by_bytes"])
+            assert reason["sentence"] in "\n".join(report["summary"])
+            for line in report["summary"]:
+                assert line in told
+            assert reason["sentence"] in command("report", run).stdout
+
+    return check

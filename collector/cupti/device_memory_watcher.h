@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -54,6 +55,11 @@ class DeviceMemoryWatcher {
 
   // Looks at the devices now. Cheap without CUDA; see SampleDepth with it.
   void Sample(std::string_view reason, SampleDepth depth);
+
+  // The device as the last full sample found it; nothing where there was none.
+  std::optional<DeviceNumbers> LastFullSample(int device) {
+    return sampler_.LastFullSample(device);
+  }
 
   // The planes of what was seen since `start_ns` (and, in mode own, before), as
   // an XSpace to append to another. Empty without a device.

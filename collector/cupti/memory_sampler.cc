@@ -57,7 +57,22 @@ bool MemorySampler::SampleDevice(int device, std::string_view reason,
   event.total_bytes = memory->total_bytes;
   event.text = log_->Intern(reason);
   log_->Add(event);
+  if (depth == SampleDepth::kFull) {
+    if (index >= last_full_samples_.size()) {
+      last_full_samples_.resize(index + 1);
+    }
+    last_full_samples_[index] = DeviceNumbers{
+        memory->total_bytes, memory->free_bytes, event.process_bytes};
+  }
   return true;
+}
+
+std::optional<DeviceNumbers> MemorySampler::LastFullSample(int device) {
+  if (getpid() != process_id_ || device < 0) return std::nullopt;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto index = static_cast<size_t>(device);
+  return index < last_full_samples_.size() ? last_full_samples_[index]
+                                           : std::nullopt;
 }
 
 int MemorySampler::DeviceCount(std::string* why) {

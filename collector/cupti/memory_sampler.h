@@ -13,6 +13,7 @@
 #include "collector/cupti/cuda_driver.h"
 #include "collector/cupti/device_log.h"
 #include "collector/cupti/nvml.h"
+#include "core/placement.h"
 
 namespace oom_forensics::cupti {
 
@@ -37,6 +38,10 @@ class MemorySampler {
   // in a child made by fork(), where CUDA does not work.
   int Sample(std::string_view reason, SampleDepth depth);
 
+  // The device as the last full sample found it; nothing where there was none,
+  // and in a child made by fork().
+  std::optional<DeviceNumbers> LastFullSample(int device);
+
   // Devices that this process may use, and why there is none: half a sentence.
   int DeviceCount(std::string* why);
 
@@ -57,6 +62,7 @@ class MemorySampler {
   bool nvml_tried_ = false;
   // By device.
   std::vector<std::string> pci_bus_ids_;
+  std::vector<std::optional<DeviceNumbers>> last_full_samples_;
 };
 
 }  // namespace oom_forensics::cupti

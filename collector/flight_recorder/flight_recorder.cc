@@ -75,8 +75,9 @@ std::string FlightRecorder::Write(const std::string& origin, uint64_t sequence,
   const auto recording = sources_.recorder->Recent();
   const auto sites = sources_.recorder->sites().Snapshot();
   const auto stacks = sources_.recorder->stacks().Snapshot();
-  const MemoryStory story = TellStory(*recording, sites, sources_.allocators(),
-                                      sequence, kRecentAllocations);
+  const MemoryStory story =
+      TellStory(*recording, sites, sources_.allocators(), sources_.device_of,
+                sequence, kRecentAllocations);
   std::vector<std::string> summary;
   if (story.oom.has_value()) summary = SummaryLines(story);
   for (const std::string& line : summary) Say(line);

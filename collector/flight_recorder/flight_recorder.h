@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/flight_recorder/memory_story.h"
 #include "collector/flight_recorder/written_runs.h"
 #include "collector/recording/recorder.h"
 #include "collector/settings.h"
@@ -35,6 +36,8 @@ class FlightRecorder {
     // The facts of the process; the flight recorder fills in the origin.
     std::function<SessionFacts()> session;
     std::function<Settings()> settings;
+    // How full the device of an allocator was at the last out-of-memory.
+    DeviceOf device_of = [](const AllocatorInfo&) { return std::nullopt; };
     // The planes of the CUDA devices since a time (nanoseconds since the
     // epoch), as an XSpace to append; empty without a device.
     std::function<std::string(int64_t start_ns)> device_planes = [](int64_t) {

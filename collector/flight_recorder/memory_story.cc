@@ -71,6 +71,62 @@ void FollowStep(const Event& event, int64_t* step) {
   if (event.kind == EventKind::kStepBegin) *step = event.value;
 }
 
+// The regions of an allocator right before the event `failed_sequence`:
+// address and bytes of each.
+std::vector<std::pair<uint64_t, uint64_t>> RegionsAt(const Recording& recording,
+                                                     AllocatorId allocator,
+                                                     uint64_t failed_sequence) {
+  std::map<uint64_t, uint64_t> regions;
+  for (const Region& region : recording.baseline.regions) {
+    if (region.allocator == allocator) {
+      regions[region.address] = region.size_bytes;
+    }
+  }
+  recording.ForEachEvent([&](const Event& event) {
+    if (event.sequence >= failed_sequence || event.allocator != allocator) {
+      return;
+    }
+    if (event.kind == EventKind::kRegionAdd) {
+      regions[event.address] = static_cast<uint64_t>(event.value);
+    } else if (event.kind == EventKind::kRegionRemove) {
+      regions.erase(event.address);
+    }
+  });
+  return {regions.begin(), regions.end()};
+}
+
+PoolNumbers NumbersOf(const Recording& recording, const OutOfMemory& oom,
+                      const AllocatorInfo& info,
+                      const std::optional<DeviceNumbers>& device) {
+  const Failure& failure = oom.failure;
+  PoolNumbers pool;
+  pool.has_layout = info.has_layout;
+  pool.request_bytes = info.has_layout ? RoundedBytes(oom.site.requested_bytes)
+                                       : oom.site.requested_bytes;
+  pool.limit_bytes = info.limit_bytes;
+  if (failure.statistics.has_value()) {
+    if (failure.statistics->limit_bytes != 0) {
+      pool.limit_bytes = failure.statistics->limit_bytes;
+    }
+    pool.reserved_bytes = failure.statistics->bytes_in_use;
+  }
+  pool.device = device;
+  if (!info.has_layout || failure.memory_dump.empty()) return pool;
+  FreeSpaceCounter counter(
+      RegionsAt(recording, oom.event.allocator, oom.event.sequence));
+  uint64_t reserved_bytes = 0;
+  const bool complete =
+      ForEachChunk(failure.memory_dump, [&](const MemoryDumpChunk& chunk) {
+        reserved_bytes += chunk.size_bytes;
+        if (!chunk.in_use)
+          counter.AddFreeChunk(chunk.address, chunk.size_bytes);
+      });
+  if (!complete) return pool;
+  pool.reserved_bytes = reserved_bytes;
+  pool.free = counter.Total();
+  return pool;
+}
+
 OutOfMemory TellOutOfMemory(const Recording& recording,
                             const std::vector<const Site*>& sites,
                             uint64_t failed_sequence) {
@@ -86,17 +142,6 @@ OutOfMemory TellOutOfMemory(const Recording& recording,
     if (failure.sequence == failed_sequence) oom.failure = failure;
   }
   oom.site = KeyOf(sites, oom.event.site);
-  if (!oom.failure.statistics.has_value() || oom.failure.memory_dump.empty()) {
-    return oom;
-  }
-  const MemoryDumpSummary map = SummarizeMemoryDump(oom.failure.memory_dump);
-  const uint64_t limit = oom.failure.statistics->limit_bytes;
-  oom.growable_bytes =
-      limit > map.reserved_bytes ? limit - map.reserved_bytes : 0;
-  const uint64_t rounded = RoundedBytes(oom.site.requested_bytes);
-  oom.reason = map.free_bytes + oom.growable_bytes >= rounded
-                   ? Reason::kFragmentation
-                   : Reason::kCapacity;
   return oom;
 }
 
@@ -112,19 +157,26 @@ const AllocatorState* MemoryStory::Find(AllocatorId id) const {
 MemoryStory TellStory(const Recording& recording,
                       const std::vector<const Site*>& sites,
                       std::vector<AllocatorState> allocators,
-                      uint64_t failed_sequence, size_t max_recent) {
+                      const DeviceOf& device_of, uint64_t failed_sequence,
+                      size_t max_recent) {
   MemoryStory story;
   story.time_ns = recording.stop_ns;
   story.allocators = std::move(allocators);
   if (failed_sequence != 0) {
     story.oom = TellOutOfMemory(recording, sites, failed_sequence);
-    story.time_ns = story.oom->event.time_ns;
+    OutOfMemory& oom = *story.oom;
+    story.time_ns = oom.event.time_ns;
+    const AllocatorState* failed = story.Find(oom.event.allocator);
+    const AllocatorInfo info =
+        failed == nullptr ? AllocatorInfo() : failed->info;
+    oom.placement =
+        JudgePlacement(NumbersOf(recording, oom, info, device_of(info)));
     // What the allocator said right after the failure; it may have gone on.
     for (AllocatorState& state : story.allocators) {
-      if (&state != story.Find(story.oom->event.allocator)) continue;
-      state.statistics = story.oom->failure.statistics;
+      if (&state != failed) continue;
+      state.statistics = oom.failure.statistics;
       if (!state.info.has_layout) continue;
-      state.map = SummarizeMemoryDump(story.oom->failure.memory_dump);
+      state.map = SummarizeMemoryDump(oom.failure.memory_dump);
     }
   }
   story.holders = HoldersOf(LiveAt(recording, failed_sequence), sites);
@@ -141,35 +193,6 @@ MemoryStory TellStory(const Recording& recording,
         story.recent.end() - static_cast<std::ptrdiff_t>(max_recent));
   }
   return story;
-}
-
-std::string ReasonName(Reason reason) {
-  switch (reason) {
-    case Reason::kCapacity:
-      return "CAPACITY";
-    case Reason::kFragmentation:
-      return "FRAGMENTATION";
-    case Reason::kUnknown:
-      break;
-  }
-  return "UNKNOWN";
-}
-
-std::string ReasonSentence(const MemoryStory& story) {
-  const OutOfMemory& oom = *story.oom;
-  switch (oom.reason) {
-    case Reason::kCapacity:
-      return "All free memory together is less than the request.";
-    case Reason::kFragmentation:
-      return "Enough memory is free, but in pieces that are each too small.";
-    case Reason::kUnknown:
-      break;
-  }
-  const AllocatorState* state = story.Find(oom.event.allocator);
-  if (state != nullptr && !state->info.has_layout) {
-    return "The device's driver gave no more; it does not say what was free.";
-  }
-  return "The allocator did not say what was free.";
 }
 
 }  // namespace oom_forensics::collector

@@ -6,6 +6,7 @@
 #define OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_MEMORY_STORY_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "collector/recording/recording.h"
 #include "collector/recording/site_table.h"
 #include "collector/tensorflow/allocator_state.h"
+#include "core/placement.h"
 
 namespace oom_forensics::collector {
 
@@ -33,23 +35,13 @@ struct NamedAllocation {
   int64_t training_step = kNoStep;
 };
 
-// Why a request was not met, as far as the allocator's own numbers tell.
-enum class Reason {
-  kUnknown,
-  // All free memory together is less than the request.
-  kCapacity,
-  // Enough is free, but in no single hole.
-  kFragmentation,
-};
-
 struct OutOfMemory {
   Event event;
   SiteKey site;
   Failure failure;
   int64_t training_step = kNoStep;
-  Reason reason = Reason::kUnknown;
-  // What the allocator may still grow by.
-  uint64_t growable_bytes = 0;
+  // Why it was not met, out of the allocator's own numbers at that moment.
+  PlacementVerdict placement;
 };
 
 struct MemoryStory {
@@ -67,18 +59,17 @@ struct MemoryStory {
   const AllocatorState* Find(AllocatorId id) const;
 };
 
+// How full the device of an allocator is; nothing where it was not looked at.
+using DeviceOf =
+    std::function<std::optional<DeviceNumbers>(const AllocatorInfo&)>;
+
 // The story of the failure with this sequence, or, with 0, of the recording's
 // end. Holds at most `max_recent` recent allocations.
 MemoryStory TellStory(const Recording& recording,
                       const std::vector<const Site*>& sites,
                       std::vector<AllocatorState> allocators,
-                      uint64_t failed_sequence, size_t max_recent);
-
-// "FRAGMENTATION" and so on, the names that datasets.proto has for verdicts.
-std::string ReasonName(Reason reason);
-
-// One plain sentence.
-std::string ReasonSentence(const MemoryStory& story);
+                      const DeviceOf& device_of, uint64_t failed_sequence,
+                      size_t max_recent);
 
 }  // namespace oom_forensics::collector
 

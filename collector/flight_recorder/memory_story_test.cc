@@ -12,10 +12,14 @@ namespace oom_forensics::collector {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kPool = uint64_t{1} << 40;
 
-void AddChunk(std::string* dump, uint64_t size, bool in_use) {
+std::optional<DeviceNumbers> NoDevice(const AllocatorInfo&) { return {}; }
+
+void AddChunk(std::string* dump, uint64_t address, uint64_t size, bool in_use) {
   protozero::pbf_writer writer(*dump);
   protozero::pbf_writer chunk(writer, schema::memory_dump::kChunk);
+  chunk.add_uint64(schema::mem_chunk::kAddress, address);
   chunk.add_int64(schema::mem_chunk::kSize, static_cast<int64_t>(size));
   chunk.add_bool(schema::mem_chunk::kInUse, in_use);
 }
@@ -58,7 +62,7 @@ class MemoryStoryTest : public testing::Test {
     state.info.name = "direct";
     state.info.has_layout = false;
     return TellStory(*recorder_.Recent(), recorder_.sites().Snapshot(), {state},
-                     failure.sequence, 100);
+                     NoDevice, failure.sequence, 100);
   }
 
   MemoryStory Fail(uint64_t bytes) {
@@ -67,26 +71,38 @@ class MemoryStoryTest : public testing::Test {
         recorder_.RecordFailure(0, MakeSite("dense_1/MatMul", bytes), 42, 1);
     failure.statistics =
         AllocatorStatistics{4, 70 * kMiB, 71 * kMiB, 50 * kMiB, 100 * kMiB};
-    AddChunk(&failure.memory_dump, 50 * kMiB, true);
-    AddChunk(&failure.memory_dump, 15 * kMiB, false);
-    AddChunk(&failure.memory_dump, 20 * kMiB, true);
-    AddChunk(&failure.memory_dump, 15 * kMiB, false);
+    AddChunk(&failure.memory_dump, kPool, 50 * kMiB, true);
+    AddChunk(&failure.memory_dump, kPool + 50 * kMiB, 15 * kMiB, false);
+    AddChunk(&failure.memory_dump, kPool + 65 * kMiB, 20 * kMiB, true);
+    AddChunk(&failure.memory_dump, kPool + 85 * kMiB, 15 * kMiB, false);
     recorder_.AddFailure(failure);
     // What happens afterwards is not part of the story.
     Alloc(9, "later", 1 * kMiB);
     AllocatorState state;
     state.info.name = "pool";
     return TellStory(*recorder_.Recent(), recorder_.sites().Snapshot(), {state},
-                     failure.sequence, 100);
+                     NoDevice, failure.sequence, 100);
+  }
+
+  void Region(uint64_t offset_bytes, uint64_t size_bytes) {
+    recorder_.RecordRegion(EventKind::kRegionAdd, 0,
+                           reinterpret_cast<void*>(kPool + offset_bytes),
+                           size_bytes, 1);
   }
 
   Recorder recorder_{Settings{}};
 };
 
 TEST_F(MemoryStoryTest, TellsALackOfMemoryFromMemoryInPieces) {
-  EXPECT_EQ(Fail(20 * kMiB).oom->reason, Reason::kFragmentation);
-  EXPECT_EQ(Fail(30 * kMiB).oom->reason, Reason::kFragmentation);
-  EXPECT_EQ(Fail(31 * kMiB).oom->reason, Reason::kCapacity);
+  EXPECT_STREQ(Fail(20 * kMiB).oom->placement.kind, "FRAGMENTATION");
+  EXPECT_STREQ(Fail(30 * kMiB).oom->placement.kind, "FRAGMENTATION");
+  EXPECT_STREQ(Fail(31 * kMiB).oom->placement.kind, "CAPACITY");
+}
+
+TEST_F(MemoryStoryTest, TellsGapsOfOneRegionFromThoseOfSeveral) {
+  Region(0, 65 * kMiB);
+  Region(65 * kMiB, 35 * kMiB);
+  EXPECT_STREQ(Fail(20 * kMiB).oom->placement.kind, "GROWTH_REGIONS");
 }
 
 TEST_F(MemoryStoryTest, SumsUpWhoHoldsWhatAtThatMoment) {
@@ -112,9 +128,9 @@ TEST_F(MemoryStoryTest, IsSummedUpInThreeLines) {
             "dense_1/MatMul asked pool#0 for 20.0 MiB (float32 [8,16]) and did "
             "not get it.");
   EXPECT_EQ(lines[1],
-            "70.0 MiB of 100.0 MiB in use, 30.0 MiB free, largest hole 15.0 "
-            "MiB. Enough memory is free, but in pieces that are each too "
-            "small.");
+            "70.0 MiB of 100.0 MiB in use. Enough memory was free, but not in "
+            "one piece: 30.0 MiB lay in 2 separate gaps, the largest of them "
+            "15.0 MiB, and 20.0 MiB need one piece.");
   EXPECT_EQ(lines[2],
             "Largest holders: 50.0 MiB in 1 of dense/MatMul (float32 [8,16]); "
             "20.0 MiB in 2 of dense/Relu (float32 [8,16]).");
@@ -122,11 +138,11 @@ TEST_F(MemoryStoryTest, IsSummedUpInThreeLines) {
 
 TEST_F(MemoryStoryTest, SaysThatOnlyTheDriverKnowsWhatIsFreeWithoutAPool) {
   const MemoryStory story = FailWithoutPool(20 * kMiB);
-  EXPECT_EQ(story.oom->reason, Reason::kUnknown);
+  EXPECT_STREQ(story.oom->placement.kind, "UNKNOWN");
   EXPECT_FALSE(story.allocators[0].map.has_value());
   EXPECT_EQ(SummaryLines(story)[1],
-            "70.0 MiB in use. The device's driver gave no more; it does not "
-            "say what was free.");
+            "70.0 MiB in use. The device's driver refused 20.0 MiB; how much "
+            "was left, and in what pieces, it does not say.");
 }
 
 TEST_F(MemoryStoryTest, NamesTheTrainingStep) {

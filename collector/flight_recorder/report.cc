@@ -61,8 +61,9 @@ void WriteRequest(const MemoryStory& story, JsonWriter* json) {
 
 void WriteReason(const MemoryStory& story, JsonWriter* json) {
   json->BeginObject();
-  json->Field("kind", ReasonName(story.oom->reason));
-  json->Field("sentence", ReasonSentence(story));
+  json->Field("kind", story.oom->placement.kind);
+  json->Field("sentence", story.oom->placement.sentence);
+  json->Field("short_by_bytes", story.oom->placement.short_by_bytes);
   json->EndObject();
 }
 

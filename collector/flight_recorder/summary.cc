@@ -1,7 +1,5 @@
 #include "collector/flight_recorder/summary.h"
 
-#include <algorithm>
-
 #include "core/data_types.h"
 #include "core/size_text.h"
 
@@ -50,21 +48,16 @@ std::vector<std::string> SummaryLines(const MemoryStory& story) {
                   FormatBytes(oom.site.requested_bytes) +
                   TypeAndShape(oom.site) + AtStep(oom.training_step) +
                   " and did not get it.");
+  std::string why;
   if (oom.failure.statistics.has_value()) {
     const AllocatorStatistics& statistics = *oom.failure.statistics;
-    std::string line = FormatBytes(statistics.bytes_in_use);
+    why = FormatBytes(statistics.bytes_in_use);
     if (statistics.limit_bytes != 0) {
-      line += " of " + FormatBytes(statistics.limit_bytes);
+      why += " of " + FormatBytes(statistics.limit_bytes);
     }
-    line += " in use";
-    if (state != nullptr && state->map.has_value()) {
-      line += ", " + FormatBytes(state->map->free_bytes + oom.growable_bytes) +
-              " free, largest hole " +
-              FormatBytes(
-                  std::max(state->map->largest_free_bytes, oom.growable_bytes));
-    }
-    lines.push_back(line + ". " + ReasonSentence(story));
+    why += " in use. ";
   }
+  lines.push_back(why + oom.placement.sentence);
   std::string holders;
   size_t count = 0;
   for (const Holder& holder : story.holders) {

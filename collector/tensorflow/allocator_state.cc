@@ -46,7 +46,7 @@ void WriteAllocatorState(const AllocatorState& state, JsonWriter* json) {
       const MemoryDumpBin& bin = map.bins[i];
       if (bin.used_count == 0 && bin.free_count == 0) continue;
       json->BeginObject();
-      json->Field("min_bytes", uint64_t{256} << i);
+      json->Field("min_bytes", MinBytesOfBin(static_cast<uint32_t>(i)));
       json->Field("used_count", bin.used_count);
       json->Field("used_bytes", bin.used_bytes);
       json->Field("free_count", bin.free_count);

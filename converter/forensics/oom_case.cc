@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "converter/replay/memory_dump.h"
 #include "converter/text/text.h"
 #include "core/data_types.h"
 
@@ -68,9 +69,66 @@ class ShapeCollector {
   std::vector<ShapeUse> uses_;
 };
 
-// A pool takes memory in whole units of what it gives.
-uint64_t WholeUnits(uint64_t bytes) {
-  return bytes / kMinAllocationBytes * kMinAllocationBytes;
+// TensorFlow's own chunk map is of the same moment as the failure's numbers,
+// and has every chunk, whatever the recording may lack.
+std::optional<FreeSpace> FreeInDump(
+    const FailedRequest& failure,
+    std::vector<std::pair<uint64_t, uint64_t>> regions,
+    uint64_t* reserved_bytes) {
+  const std::vector<DumpedChunk> dump = ParseMemoryDump(failure.memory_dump);
+  if (dump.empty()) return std::nullopt;
+  FreeSpaceCounter counter(std::move(regions));
+  *reserved_bytes = 0;
+  for (const DumpedChunk& chunk : dump) {
+    *reserved_bytes += chunk.size_bytes;
+    if (!chunk.in_use) counter.AddFreeChunk(chunk.address, chunk.size_bytes);
+  }
+  return counter.Total();
+}
+
+FreeSpace FreeInLayout(const Layout& layout,
+                       std::vector<std::pair<uint64_t, uint64_t>> regions) {
+  FreeSpaceCounter counter(std::move(regions));
+  for (const RegionLayout& region : layout) {
+    for (const Block& block : region.blocks) {
+      if (block.free()) counter.AddFreeChunk(block.address, block.size_bytes);
+    }
+  }
+  return counter.Total();
+}
+
+PoolNumbers NumbersOf(const AllocatorReplay& replay, Row row,
+                      const Layout& layout,
+                      const std::optional<DevicePressure>& device) {
+  const FailedRequest* failure = replay.trace().FailureOf(row);
+  PoolNumbers pool;
+  pool.has_layout = replay.trace().has_layout;
+  pool.request_bytes = replay.BytesToPlace(replay.SiteOf(row).requested_bytes);
+  pool.limit_bytes = replay.trace().LimitAt(row);
+  pool.reserved_bytes = replay.usage().At(row).reserved_bytes;
+  if (device.has_value()) {
+    pool.device = DeviceNumbers{device->total_bytes, device->free_bytes,
+                                device->process_bytes};
+  }
+  if (!pool.has_layout) {
+    if (failure != nullptr && failure->in_use_bytes != 0) {
+      pool.reserved_bytes = failure->in_use_bytes;
+    }
+    return pool;
+  }
+  std::vector<std::pair<uint64_t, uint64_t>> regions;
+  if (!replay.regions_derived()) {
+    for (const RegionLayout& region : layout) {
+      regions.emplace_back(region.address, region.size_bytes);
+    }
+  }
+  if (failure != nullptr) {
+    pool.free = FreeInDump(*failure, regions, &pool.reserved_bytes);
+  }
+  if (!pool.free.has_value()) {
+    pool.free = FreeInLayout(layout, std::move(regions));
+  }
+  return pool;
 }
 
 }  // namespace
@@ -85,37 +143,14 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
       usage_(replay.usage().At(failure)),
       layout_(LayoutAt(replay, failure)),
       live_(replay.LiveAt(failure)),
-      limit_bytes_(replay.trace().LimitAt(failure)),
-      allowed_growth_bytes_(WholeUnits(
-          limit_bytes_ - std::min(limit_bytes_, usage_.reserved_bytes))),
-      growable_bytes_(
-          device_is_full()
-              ? WholeUnits(std::min(device_free_bytes(), allowed_growth_bytes_))
-              : allowed_growth_bytes_),
+      pool_(NumbersOf(replay, failure, layout_, device_)),
       leaks_(std::move(leaks)),
       completed_step_(FindCompletedStep(replay, leaks_->steps, failure)),
       what_if_(replay, failure,
-               device_is_full() ? usage_.reserved_bytes + growable_bytes_
-                                : limit_bytes_) {
-  for (const RegionLayout& region : layout_) {
-    uint64_t region_free_bytes = 0;
-    for (const Block& block : region.blocks) {
-      if (!block.free()) continue;
-      ++free_chunk_count_;
-      region_free_bytes += block.size_bytes;
-      largest_free_bytes_ = std::max(largest_free_bytes_, block.size_bytes);
-    }
-    free_bytes_ += region_free_bytes;
-    most_free_region_bytes_ =
-        std::max(most_free_region_bytes_, region_free_bytes);
-  }
+               device_is_full() ? usage_.reserved_bytes + growable_bytes()
+                                : limit_bytes()) {
   batch_ = BatchDimension::Find(
       ShapeCollector(replay, roles, live_, failure).uses());
-}
-
-uint64_t OomCase::short_by_bytes() const {
-  const uint64_t best = std::max(largest_free_bytes_, growable_bytes_);
-  return rounded_bytes() > best ? rounded_bytes() - best : 0;
 }
 
 bool OomCase::IsOfThisStep(Row alloc) const {

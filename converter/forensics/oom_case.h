@@ -17,6 +17,7 @@
 #include "converter/forensics/step_index.h"
 #include "converter/forensics/what_if.h"
 #include "converter/replay/allocator_replay.h"
+#include "core/placement.h"
 
 namespace oom_forensics {
 
@@ -48,25 +49,23 @@ class OomCase {
   const Layout& layout() const { return layout_; }
   // kAlloc rows by address.
   const std::vector<Row>& live() const { return live_; }
-  uint64_t limit_bytes() const { return limit_bytes_; }  // 0: unknown.
+  // The pool in the numbers that the placement is judged by (core/placement.h):
+  // as TensorFlow itself stated them where that was recorded, else as replayed.
+  const PoolNumbers& pool() const { return pool_; }
+  uint64_t limit_bytes() const { return pool_.limit_bytes; }  // 0: unknown.
   // What the limit leaves for new regions.
-  uint64_t allowed_growth_bytes() const { return allowed_growth_bytes_; }
+  uint64_t allowed_growth_bytes() const { return pool_.AllowedGrowthBytes(); }
   // What of that the pool could have had: nothing more than the device has.
-  uint64_t growable_bytes() const { return growable_bytes_; }
+  uint64_t growable_bytes() const { return pool_.GrowableBytes(); }
   // The pool may have grown by the request, but the device did not give it.
-  bool device_is_full() const {
-    return allowed_growth_bytes_ >= rounded_bytes();
-  }
+  bool device_is_full() const { return pool_.DeviceIsFull(); }
   const std::optional<DevicePressure>& device() const { return device_; }
-  uint64_t free_bytes() const { return free_bytes_; }
-  uint64_t largest_free_bytes() const { return largest_free_bytes_; }
-  // The free bytes of the region that has most of them.
-  uint64_t most_free_region_bytes() const { return most_free_region_bytes_; }
-  uint64_t free_chunk_count() const { return free_chunk_count_; }
+  uint64_t free_bytes() const { return free().free_bytes; }
+  uint64_t largest_free_bytes() const { return free().largest_free_bytes; }
   // Free and growable together.
-  uint64_t available_bytes() const { return free_bytes_ + growable_bytes_; }
+  uint64_t available_bytes() const { return pool_.AvailableBytes(); }
   // What the best place was short by: the largest hole, or a new region.
-  uint64_t short_by_bytes() const;
+  uint64_t short_by_bytes() const { return pool_.ShortByBytes(); }
 
   // Steps that had ended by then.
   const StepIndex& steps() const { return leaks_->steps; }
@@ -91,6 +90,8 @@ class OomCase {
   bool OnGpu() const;
 
  private:
+  FreeSpace free() const { return pool_.free.value_or(FreeSpace()); }
+
   const AllocatorReplay& replay_;
   const RoleClassifier& roles_;
   const Row failure_;
@@ -98,13 +99,7 @@ class OomCase {
   const Usage usage_;
   const Layout layout_;
   const std::vector<Row> live_;
-  const uint64_t limit_bytes_;
-  const uint64_t allowed_growth_bytes_;
-  const uint64_t growable_bytes_;
-  uint64_t free_bytes_ = 0;
-  uint64_t largest_free_bytes_ = 0;
-  uint64_t most_free_region_bytes_ = 0;
-  uint64_t free_chunk_count_ = 0;
+  const PoolNumbers pool_;
   const std::shared_ptr<const LeakSearchResult> leaks_;
   const std::optional<CompletedStep> completed_step_;
   std::optional<BatchDimension> batch_;

@@ -14,6 +14,7 @@
 #include "converter/forensics/remedy_candidate.h"
 #include "converter/forensics/short_lived.h"
 #include "converter/quality/quality_log.h"
+#include "core/placement.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {
@@ -37,6 +38,7 @@ class Judge {
  public:
   explicit Judge(const OomCase& oom)
       : oom_(oom),
+        placement_(JudgePlacement(oom.pool())),
         short_lived_(FindShortLived(oom)),
         causes_(FindCauses(oom)),
         step_needs_bytes_(StepNeedsBytes(oom)) {
@@ -47,18 +49,17 @@ class Judge {
 
   Verdict Run() {
     verdict_.set_short_by_bytes(oom_.short_by_bytes());
-    AddPlacementParts();
+    AddPlacement();
     AddWholeStepPart();
     AddLeakPart();
     AddRetainedPart();
     AddTransientPart();
-    AddLimitPart();
-    AddExternalPart();
+    AddSetLimitPart();
     PutPrimaryFirst();
     verdict_.set_kind(verdict_.parts_size() == 0 ? "UNKNOWN"
                                                  : verdict_.parts(0).kind());
     verdict_.set_sentence(verdict_.parts_size() == 0
-                              ? ReasonUnknown()
+                              ? placement_.sentence
                               : verdict_.parts(0).sentence());
     AddCauseToSentence();
     AddEvidence();
@@ -75,72 +76,11 @@ class Judge {
     part->set_sentence(std::move(sentence));
   }
 
-  std::string ReasonUnknown() const {
-    if (oom_.has_layout()) {
-      return "The trace does not tell why this request was refused: the model "
-             "of the allocator finds room for it.";
+  // What the allocator's own numbers tell.
+  void AddPlacement() {
+    for (const PlacementPart& part : placement_.parts) {
+      AddPart(part.kind, part.share, part.sentence);
     }
-    return absl::StrCat(
-        "The device's driver refused ", FormatBytes(oom_.rounded_bytes()),
-        " while TensorFlow held ", FormatBytes(oom_.usage().in_use_bytes),
-        " of this device; how much was left, and in what pieces, the trace "
-        "does not tell.");
-  }
-
-  // Without a layout and a limit all that can be known is how full the device
-  // was.
-  void AddFullDevicePart() {
-    if (!oom_.device().has_value() ||
-        oom_.device_free_bytes() >= oom_.rounded_bytes()) {
-      return;
-    }
-    const bool others = oom_.device()->others_bytes() >= oom_.rounded_bytes();
-    AddPart(others ? "EXTERNAL" : "CAPACITY", 1.0, oom_.device()->Sentence());
-  }
-
-  // Capacity, growth regions and fragmentation divide the shortfall.
-  void AddPlacementParts() {
-    const uint64_t short_by = oom_.short_by_bytes();
-    if (short_by == 0) return;
-    if (!oom_.has_layout() && oom_.limit_bytes() == 0) {
-      AddFullDevicePart();
-      return;
-    }
-    const uint64_t request = oom_.rounded_bytes();
-    const uint64_t best = request - short_by;
-    const uint64_t together = std::min(request, oom_.available_bytes());
-    const uint64_t one_region = std::clamp(
-        std::max(oom_.most_free_region_bytes(), oom_.growable_bytes()), best,
-        together);
-    const std::string asked = FormatBytes(request);
-    // Where the device is full, another part says what was missing.
-    AddPart("CAPACITY",
-            oom_.device_is_full() ? 0 : Share(request - together, short_by),
-            absl::StrCat(
-                "There was not enough memory: ", asked, " were asked for, ",
-                FormatBytes(oom_.available_bytes()), " were left of ",
-                FormatBytes(Capacity()), ", so at least ",
-                FormatBytes(request - together), " more had to be free."));
-    AddPart("FRAGMENTATION", Share(one_region - best, short_by),
-            absl::StrCat(together == request
-                             ? "Enough memory was free, but not in one piece: "
-                             : "What was free was not in one piece either: ",
-                         FormatBytes(oom_.free_bytes()), " lay in ",
-                         CountOf(oom_.free_chunk_count(), "separate gap"),
-                         ", the largest of them ",
-                         FormatBytes(oom_.largest_free_bytes()), ", and ",
-                         asked, " need one."));
-    AddPart("GROWTH_REGIONS", Share(together - one_region, short_by),
-            absl::StrCat(
-                "TensorFlow took its memory from the device in ",
-                oom_.layout().size(),
-                " separate pieces as the need grew, and no tensor can reach "
-                "from one into the next: of the ",
-                FormatBytes(oom_.available_bytes()),
-                " left in all, no piece has more than ",
-                FormatBytes(std::max(oom_.most_free_region_bytes(),
-                                     oom_.growable_bytes())),
-                "."));
   }
 
   // What the pool would hold at the most if there were no end to it: what lies
@@ -228,18 +168,9 @@ class Judge {
                      " before."));
   }
 
-  // A limit that was set by hand, or that leaves part of the device unused.
-  void AddLimitPart() {
-    if (!oom_.has_layout() && oom_.limit_bytes() == 0) return;
-    const uint64_t device_free = oom_.device_free_bytes();
-    if (device_free > oom_.growable_bytes()) {
-      AddPart(
-          "LIMIT", Share(device_free, oom_.short_by_bytes()),
-          absl::StrCat("TensorFlow may use ", FormatBytes(oom_.limit_bytes()),
-                       " of this device, which had ", FormatBytes(device_free),
-                       " more."));
-      return;
-    }
+  // A limit that was set by hand.
+  void AddSetLimitPart() {
+    if (HasPart("LIMIT") || oom_.limit_bytes() == 0) return;
     for (const std::string& setting : oom_.host().facts.environment) {
       // The only one that limits the CPU's pool, and no other pool.
       if (oom_.OnGpu() || !absl::StartsWith(setting, kCpuLimit)) continue;
@@ -251,42 +182,23 @@ class Judge {
     }
   }
 
-  void AddExternalPart() {
-    if (!oom_.device_is_full()) return;
-    if (oom_.device().has_value()) {
-      AddPart("EXTERNAL", 1.0, oom_.device()->Sentence());
-      return;
+  bool HasPart(const char* kind, double min_share = 0) const {
+    for (const VerdictPart& part : verdict_.parts()) {
+      if (part.kind() == kind) return part.share() >= min_share;
     }
-    AddPart("EXTERNAL", 1.0,
-            absl::StrCat("TensorFlow was still allowed to take ",
-                         FormatBytes(oom_.allowed_growth_bytes()),
-                         " from the device, but the device had not even ",
-                         FormatBytes(oom_.rounded_bytes()),
-                         " in one piece: something else holds it."));
+    return false;
   }
 
   // The cause that a person should hear first.
   std::string Primary() const {
-    const auto has = [this](const char* kind) {
-      for (const VerdictPart& part : verdict_.parts()) {
-        if (part.kind() == kind) return part.share() >= 1;
-      }
-      return false;
-    };
-    if (oom_.device_is_full()) return "EXTERNAL";
-    if (has("LEAK_LIKE")) return "LEAK_LIKE";
-    if (has(kRetained)) return kRetained;
-    if (oom_.available_bytes() < oom_.rounded_bytes()) {
-      if (oom_.device_free_bytes() >= oom_.short_by_bytes()) return "LIMIT";
-      return has("TRANSIENT_PEAK") ? "TRANSIENT_PEAK" : "CAPACITY";
+    const std::string placement = placement_.kind;
+    if (placement == "EXTERNAL") return placement;
+    if (HasPart("LEAK_LIKE", 1.0)) return "LEAK_LIKE";
+    if (HasPart(kRetained, 1.0)) return kRetained;
+    if (placement == "CAPACITY" || placement == "UNKNOWN") {
+      return HasPart("TRANSIENT_PEAK", 1.0) ? "TRANSIENT_PEAK" : placement;
     }
-    if (StepIsTooLarge()) return "CAPACITY";
-    // Enough in sum: would it do if the regions were one?
-    if (std::max(oom_.most_free_region_bytes(), oom_.growable_bytes()) <
-        oom_.rounded_bytes()) {
-      return "GROWTH_REGIONS";
-    }
-    return "FRAGMENTATION";
+    return placement != "LIMIT" && StepIsTooLarge() ? "CAPACITY" : placement;
   }
 
   void PutPrimaryFirst() {
@@ -316,6 +228,11 @@ class Judge {
   }
 
   void AddEvidence() {
+    if (verdict_.parts_size() > 0 &&
+        verdict_.parts(0).sentence() != placement_.sentence) {
+      AddFact("placement", static_cast<double>(placement_.short_by_bytes),
+              "bytes", placement_.sentence);
+    }
     AddBytes("rounded_bytes", oom_.rounded_bytes(), "Asked for: ");
     AddBytes("in_use_bytes", oom_.usage().in_use_bytes, "In use: ");
     if (oom_.has_layout()) {
@@ -352,6 +269,11 @@ class Judge {
       AddFact(cause.name.c_str(), static_cast<double>(cause.bytes), "bytes",
               cause.sentence);
     }
+    if (oom_.device().has_value()) {
+      AddFact("device_free_bytes",
+              static_cast<double>(oom_.device()->free_bytes), "bytes",
+              oom_.device()->Sentence());
+    }
     AddModelEvidence();
     const FailedRequest* failed =
         oom_.replay().trace().FailureOf(oom_.failure());
@@ -374,11 +296,6 @@ class Judge {
                          FormatCount(alike), " of the last ",
                          FormatCount(model.requests),
                          " allocations where TensorFlow did."));
-  }
-
-  uint64_t Capacity() const {
-    return oom_.limit_bytes() != 0 ? oom_.limit_bytes()
-                                   : oom_.usage().reserved_bytes;
   }
 
   std::string Doubt() const {
@@ -429,6 +346,7 @@ class Judge {
   }
 
   const OomCase& oom_;
+  const PlacementVerdict placement_;
   const ShortLived short_lived_;
   const std::vector<Cause> causes_;
   const uint64_t step_needs_bytes_;

@@ -1,15 +1,13 @@
-// Why a request did not fit, in numbers and in words.
-//
-// The shortfall is what the best single place (the largest hole, or a new
-// region) was short by. Three causes share it exactly:
-//   CAPACITY        the part that all free memory together could not give
-//   GROWTH_REGIONS  the part that only free memory of several regions could
-//   FRAGMENTATION   the part that one region's free memory could, in one piece
-// Others explain it from another side; their shares say how much of the
-// shortfall they alone would have covered, and so overlap with the first three:
-//   LEAK_LIKE, RETAINED, TRANSIENT_PEAK, LIMIT, EXTERNAL
-// Where the pool may have grown by the request but the device was full,
-// EXTERNAL stands in the place of CAPACITY.
+// Why a request did not fit, in numbers and in words: what the allocator's own
+// numbers tell (core/placement.h), and what lies behind it. A deeper cause
+// explains the same shortfall from another side: its share says how much of it
+// that cause alone would have covered, and so overlaps with the others.
+//   LEAK_LIKE       live bytes that grow step by step
+//   TRANSIENT_PEAK  live bytes that were always gone moments later
+//   RETAINED        live bytes that something keeps
+//   CAPACITY        the whole step needs more than there is
+//   LIMIT           a limit that was set by hand
+// Where such a cause comes first, the evidence "placement" is what it came to.
 #ifndef OOM_FORENSICS_CONVERTER_FORENSICS_VERDICT_H_
 #define OOM_FORENSICS_CONVERTER_FORENSICS_VERDICT_H_
 

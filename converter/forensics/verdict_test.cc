@@ -279,7 +279,7 @@ TEST(VerdictTest, WithoutALayoutAndALimitTheReasonIsNotKnown) {
   const Judged judged = Judge(trace);
   EXPECT_EQ(judged.verdict.kind(), "UNKNOWN");
   EXPECT_THAT(judged.verdict.sentence(),
-              HasSubstr("refused 4.00 MiB while TensorFlow held 6.00 MiB"));
+              HasSubstr("The device's driver refused 4.00 MiB"));
   EXPECT_THAT(judged.verdict.doubt(), HasSubstr("does not say what was free"));
   for (const Evidence& fact : judged.verdict.evidence()) {
     EXPECT_THAT(fact.name(), AnyOf("rounded_bytes", "in_use_bytes"));

@@ -148,6 +148,13 @@ void AddVerdict(const Oom& oom, std::string* text) {
   const Verdict& verdict = oom.verdict();
   absl::StrAppend(text, "\n  Why: ", verdict.kind(), ". ",
                   Printable(verdict.sentence()), "\n");
+  // Where a deeper cause is known, also what it came to, in the words that the
+  // flight recorder said.
+  for (const Evidence& evidence : verdict.evidence()) {
+    if (evidence.name() != "placement") continue;
+    absl::StrAppend(text, "  In the end: ", Printable(evidence.sentence()),
+                    "\n");
+  }
   if (!verdict.doubt().empty()) {
     absl::StrAppend(text, "  Doubt: ", Printable(verdict.doubt()), "\n");
   }

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "converter/text/text.h"
+#include "core/pool_name.h"
 
 namespace oom_forensics {
 namespace {
@@ -121,12 +122,7 @@ class Replayer {
 }  // namespace
 
 int DeviceOrdinalOf(const AllocatorTrace& allocator) {
-  std::string_view text = allocator.name;
-  if (ConsumePrefix(&text, "GPU_")) return LeadingNumber(text);
-  text = allocator.device;
-  const size_t gpu = text.rfind("GPU:");
-  if (gpu == std::string_view::npos) return -1;
-  return LeadingNumber(text.substr(gpu + 4));
+  return GpuOrdinalOf(allocator.name, allocator.device);
 }
 
 int DeviceOrdinalOf(const DeviceTrace& device) {

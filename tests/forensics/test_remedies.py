@@ -18,6 +18,7 @@ OUT_OF_MEMORY = 3
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Dataset = Callable[..., Any]
+SameWords = Callable[..., None]
 
 
 class Job(NamedTuple):
@@ -66,11 +67,12 @@ def run_job(job: Job, logdir: Path, *options: str) -> subprocess.CompletedProces
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
 def test_the_named_remedy_makes_the_job_run(
-    job: Job, tmp_path: Path, command: Command, dataset: Dataset
+    job: Job, tmp_path: Path, command: Command, dataset: Dataset, same_words: SameWords
 ) -> None:
     """The verdict is right, and its remedy is enough in real TensorFlow."""
     died = run_job(job, tmp_path / "died")
     assert died.returncode == OUT_OF_MEMORY, died.stderr
+    same_words(tmp_path / "died", died.stderr)
 
     oom = dataset(tmp_path / "died", "oom_window")["ooms"][0]
     assert oom["verdict"]["kind"] == job.verdict

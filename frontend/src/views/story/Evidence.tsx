@@ -8,6 +8,8 @@ interface EvidenceProps {
 
 /** The numbers behind the verdict, its doubt, and whether the replay was checked. */
 export function Evidence({ verdict, check }: EvidenceProps) {
+  const said = new Set(verdict.evidence.map(({ sentence }) => sentence));
+  const otherParts = verdict.parts.slice(1).filter(({ sentence }) => !said.has(sentence));
   return (
     <>
       {verdict.doubt !== '' && <p class="story-doubt">{verdict.doubt}</p>}
@@ -18,7 +20,7 @@ export function Evidence({ verdict, check }: EvidenceProps) {
             {verdict.evidence.map(({ name, sentence }) => (
               <li key={name}>{sentence}</li>
             ))}
-            {verdict.parts.slice(1).map(({ kind, sentence }) => (
+            {otherParts.map(({ kind, sentence }) => (
               <li key={kind}>{sentence}</li>
             ))}
             {check?.hasDump && <li>{checkText(check)}</li>}

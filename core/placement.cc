@@ -1,0 +1,224 @@
+#include "core/placement.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "core/bfc.h"
+#include "core/size_text.h"
+
+namespace oom_forensics {
+namespace {
+
+// Below this share of the shortfall a cause is not worth a line.
+constexpr double kMinShare = 0.01;
+
+uint64_t WholeUnits(uint64_t bytes) {
+  return bytes / kMinAllocationBytes * kMinAllocationBytes;
+}
+
+double Share(uint64_t part, uint64_t whole) {
+  if (whole == 0) return 0;
+  return std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
+}
+
+// "2.00 GiB of its 80.0 GiB free"
+std::string FreeOfDevice(const DeviceNumbers& device) {
+  return FormatBytes(device.free_bytes) + " of its " +
+         FormatBytes(device.total_bytes) + " free";
+}
+
+class Judge {
+ public:
+  explicit Judge(const PoolNumbers& pool)
+      : pool_(pool),
+        free_(pool.free.value_or(FreeSpace())),
+        asked_(FormatBytes(pool.request_bytes)) {}
+
+  PlacementVerdict Run() {
+    verdict_.short_by_bytes = pool_.ShortByBytes();
+    if (pool_.has_layout && !pool_.free.has_value()) {
+      verdict_.sentence = "TensorFlow's allocator did not say what was free.";
+      return std::move(verdict_);
+    }
+    const bool has_numbers = pool_.has_layout || pool_.limit_bytes != 0;
+    if (verdict_.short_by_bytes != 0) {
+      if (has_numbers) {
+        AddPlacement();
+      } else {
+        AddFullDevice();
+      }
+    }
+    if (has_numbers) {
+      AddLimit();
+      AddExternal();
+    }
+    PutFirst(has_numbers ? PrimaryKind() : "");
+    if (verdict_.parts.empty()) {
+      verdict_.sentence = WhyUnknown();
+    } else {
+      verdict_.kind = verdict_.parts.front().kind;
+      verdict_.sentence = verdict_.parts.front().sentence;
+    }
+    return std::move(verdict_);
+  }
+
+ private:
+  void Add(const char* kind, double share, std::string sentence) {
+    if (share < kMinShare) return;
+    verdict_.parts.push_back({kind, share, std::move(sentence)});
+  }
+
+  void AddPlacement() {
+    const uint64_t short_by = verdict_.short_by_bytes;
+    const uint64_t request = pool_.request_bytes;
+    const uint64_t available = pool_.AvailableBytes();
+    const uint64_t best = request - short_by;
+    const uint64_t together = std::min(request, available);
+    const uint64_t one_region = std::clamp(MostInOnePlace(), best, together);
+    // Where the device is full, EXTERNAL says what was missing.
+    Add("CAPACITY",
+        pool_.DeviceIsFull() ? 0 : Share(request - together, short_by),
+        "There was not enough memory: " + asked_ + " were asked for, " +
+            FormatBytes(available) + " were left of " +
+            FormatBytes(pool_.limit_bytes != 0 ? pool_.limit_bytes
+                                               : pool_.reserved_bytes) +
+            ", so at least " + FormatBytes(request - together) +
+            " more had to be free.");
+    const uint64_t growable = pool_.GrowableBytes();
+    Add("FRAGMENTATION", Share(one_region - best, short_by),
+        std::string(together == request
+                        ? "Enough memory was free, but not in one piece: "
+                        : "What was free was not in one piece either: ") +
+            FormatBytes(free_.free_bytes) + " lay in " +
+            CountOf(free_.free_chunk_count, "separate gap") +
+            ", the largest of them " + FormatBytes(free_.largest_free_bytes) +
+            (growable == 0 ? ""
+                           : ", " + FormatBytes(growable) +
+                                 " could still be taken from the device") +
+            ", and " + asked_ + " need one piece.");
+    Add("GROWTH_REGIONS", Share(together - one_region, short_by),
+        "TensorFlow took its memory from the device in " +
+            CountOf(free_.region_count, "separate piece") +
+            " as the need grew, and no tensor can reach from one into the "
+            "next: of the " +
+            FormatBytes(available) + " left in all, no piece has more than " +
+            FormatBytes(MostInOnePlace()) + ".");
+  }
+
+  // Without a layout and a limit all that can be known is how full the device
+  // was.
+  void AddFullDevice() {
+    if (!pool_.device.has_value() ||
+        pool_.device->free_bytes >= pool_.request_bytes) {
+      return;
+    }
+    const uint64_t others = pool_.device->others_bytes();
+    const std::string full = "The device had " + FreeOfDevice(*pool_.device) +
+                             ", and " + asked_ + " were asked for";
+    if (others >= pool_.request_bytes) {
+      Add("EXTERNAL", 1.0,
+          full + "; other processes held " + FormatBytes(others) + ".");
+    } else {
+      Add("CAPACITY", 1.0, full + ".");
+    }
+  }
+
+  void AddLimit() {
+    if (!pool_.device.has_value() ||
+        pool_.device->free_bytes <= pool_.GrowableBytes()) {
+      return;
+    }
+    Add("LIMIT", Share(pool_.device->free_bytes, verdict_.short_by_bytes),
+        "TensorFlow may use " + FormatBytes(pool_.limit_bytes) +
+            " of this device, which had " +
+            FormatBytes(pool_.device->free_bytes) + " more.");
+  }
+
+  void AddExternal() {
+    if (!pool_.DeviceIsFull() || verdict_.short_by_bytes == 0) return;
+    Add("EXTERNAL", 1.0,
+        "TensorFlow was still allowed to take " +
+            FormatBytes(pool_.AllowedGrowthBytes()) +
+            " from the device, but the device" +
+            (pool_.device.has_value()
+                 ? ", with " + FreeOfDevice(*pool_.device) + ","
+                 : "") +
+            " did not give it " + asked_ +
+            " in one piece: something else holds its memory.");
+  }
+
+  // What the best region could give if its free memory were one, or a new one.
+  uint64_t MostInOnePlace() const {
+    return std::max(free_.most_free_region_bytes, pool_.GrowableBytes());
+  }
+
+  // The cause that a person should hear first.
+  std::string_view PrimaryKind() const {
+    if (pool_.DeviceIsFull()) return "EXTERNAL";
+    if (pool_.AvailableBytes() < pool_.request_bytes) {
+      return pool_.device.has_value() &&
+                     pool_.device->free_bytes >= verdict_.short_by_bytes
+                 ? "LIMIT"
+                 : "CAPACITY";
+    }
+    return MostInOnePlace() < pool_.request_bytes ? "GROWTH_REGIONS"
+                                                  : "FRAGMENTATION";
+  }
+
+  void PutFirst(std::string_view primary) {
+    std::stable_sort(verdict_.parts.begin(), verdict_.parts.end(),
+                     [primary](const PlacementPart& a, const PlacementPart& b) {
+                       const auto rank = [primary](const PlacementPart& part) {
+                         return part.kind == primary ? 2.0 : part.share;
+                       };
+                       return rank(a) > rank(b);
+                     });
+  }
+
+  std::string WhyUnknown() const {
+    if (pool_.has_layout) {
+      return "When TensorFlow gave up, " +
+             FormatBytes(free_.largest_free_bytes) +
+             " lay free in one piece, enough for the " + asked_ +
+             " that were asked for: memory may have been given back in that "
+             "moment.";
+    }
+    return "The device's driver refused " + asked_ +
+           "; how much was left, and in what pieces, it does not say.";
+  }
+
+  const PoolNumbers& pool_;
+  const FreeSpace free_;
+  const std::string asked_;
+  PlacementVerdict verdict_;
+};
+
+}  // namespace
+
+uint64_t PoolNumbers::AllowedGrowthBytes() const {
+  return WholeUnits(limit_bytes - std::min(limit_bytes, reserved_bytes));
+}
+
+uint64_t PoolNumbers::GrowableBytes() const {
+  const uint64_t allowed = AllowedGrowthBytes();
+  if (!DeviceIsFull()) return allowed;
+  return device.has_value() ? WholeUnits(std::min(device->free_bytes, allowed))
+                            : 0;
+}
+
+uint64_t PoolNumbers::AvailableBytes() const {
+  return (free.has_value() ? free->free_bytes : 0) + GrowableBytes();
+}
+
+uint64_t PoolNumbers::ShortByBytes() const {
+  const uint64_t best = std::max(
+      free.has_value() ? free->largest_free_bytes : 0, GrowableBytes());
+  return request_bytes > best ? request_bytes - best : 0;
+}
+
+PlacementVerdict JudgePlacement(const PoolNumbers& pool) {
+  return Judge(pool).Run();
+}
+
+}  // namespace oom_forensics

@@ -1,0 +1,123 @@
+#include "core/placement.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace oom_forensics {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+// A full pool of 100 MiB in one region, with 30 MiB free in two gaps of 15.
+PoolNumbers TwoGaps(uint64_t request_bytes) {
+  PoolNumbers pool;
+  pool.request_bytes = request_bytes;
+  pool.reserved_bytes = pool.limit_bytes = 100 * kMiB;
+  pool.free = FreeSpace{30 * kMiB, 2, 15 * kMiB, 1, 30 * kMiB};
+  return pool;
+}
+
+double ShareOf(const PlacementVerdict& verdict, const std::string& kind) {
+  for (const PlacementPart& part : verdict.parts) {
+    if (part.kind == kind) return part.share;
+  }
+  return 0;
+}
+
+TEST(PlacementTest, EnoughInPiecesIsFragmentation) {
+  const PlacementVerdict verdict = JudgePlacement(TwoGaps(20 * kMiB));
+  EXPECT_STREQ(verdict.kind, "FRAGMENTATION");
+  EXPECT_EQ(verdict.short_by_bytes, 5 * kMiB);
+  EXPECT_EQ(verdict.sentence,
+            "Enough memory was free, but not in one piece: 30.0 MiB lay in 2 "
+            "separate gaps, the largest of them 15.0 MiB, and 20.0 MiB need "
+            "one piece.");
+  ASSERT_EQ(verdict.parts.size(), 1u);
+  EXPECT_EQ(verdict.parts[0].share, 1);
+}
+
+TEST(PlacementTest, TooLittleInAllIsCapacity) {
+  const PlacementVerdict verdict = JudgePlacement(TwoGaps(45 * kMiB));
+  EXPECT_STREQ(verdict.kind, "CAPACITY");
+  EXPECT_EQ(verdict.sentence,
+            "There was not enough memory: 45.0 MiB were asked for, 30.0 MiB "
+            "were left of 100.0 MiB, so at least 15.0 MiB more had to be "
+            "free.");
+  // The rest of the shortfall is that the gaps are two.
+  EXPECT_DOUBLE_EQ(ShareOf(verdict, "CAPACITY"), 0.5);
+  EXPECT_DOUBLE_EQ(ShareOf(verdict, "FRAGMENTATION"), 0.5);
+}
+
+TEST(PlacementTest, WhatOnlySeveralRegionsCouldGiveIsSaidOfRegions) {
+  PoolNumbers pool = TwoGaps(20 * kMiB);
+  pool.free->region_count = 2;
+  pool.free->most_free_region_bytes = 15 * kMiB;
+  EXPECT_STREQ(JudgePlacement(pool).kind, "GROWTH_REGIONS");
+  pool.free->most_free_region_bytes = 20 * kMiB;
+  EXPECT_STREQ(JudgePlacement(pool).kind, "FRAGMENTATION");
+}
+
+TEST(PlacementTest, WhatThePoolMayStillTakeIsNotAGap) {
+  PoolNumbers pool = TwoGaps(20 * kMiB);
+  pool.limit_bytes = 110 * kMiB;
+  EXPECT_EQ(pool.GrowableBytes(), 10 * kMiB);
+  EXPECT_NE(JudgePlacement(pool).sentence.find(
+                "10.0 MiB could still be taken from the device"),
+            std::string::npos);
+}
+
+TEST(PlacementTest, ADeviceThatRefusesWhatTheLimitAllowsIsExternal) {
+  PoolNumbers pool = TwoGaps(1024 * kMiB);
+  pool.limit_bytes = 20 * 1024 * kMiB;
+  const PlacementVerdict verdict = JudgePlacement(pool);
+  EXPECT_STREQ(verdict.kind, "EXTERNAL");
+  EXPECT_EQ(ShareOf(verdict, "CAPACITY"), 0);
+  EXPECT_EQ(pool.GrowableBytes(), 0u) << "the device gave nothing";
+
+  pool.device = DeviceNumbers{80 * 1024 * kMiB, 300 * kMiB, 0};
+  EXPECT_EQ(pool.GrowableBytes(), 300 * kMiB);
+  EXPECT_NE(JudgePlacement(pool).sentence.find(
+                "the device, with 300.0 MiB of its 80.0 GiB free,"),
+            std::string::npos);
+}
+
+TEST(PlacementTest, ADeviceThatHasMoreThanThePoolMayUseIsALimit) {
+  PoolNumbers pool = TwoGaps(45 * kMiB);
+  pool.device = DeviceNumbers{1000 * kMiB, 800 * kMiB, 0};
+  const PlacementVerdict verdict = JudgePlacement(pool);
+  EXPECT_STREQ(verdict.kind, "LIMIT");
+  EXPECT_EQ(verdict.sentence,
+            "TensorFlow may use 100.0 MiB of this device, which had 800.0 MiB "
+            "more.");
+}
+
+TEST(PlacementTest, WithoutGapsOnlyTheDeviceTells) {
+  PoolNumbers pool;
+  pool.has_layout = false;
+  pool.request_bytes = 20 * kMiB;
+  EXPECT_STREQ(JudgePlacement(pool).kind, "UNKNOWN");
+  EXPECT_NE(JudgePlacement(pool).sentence.find("driver refused 20.0 MiB"),
+            std::string::npos);
+
+  pool.device = DeviceNumbers{100 * kMiB, 5 * kMiB, 0};
+  EXPECT_STREQ(JudgePlacement(pool).kind, "CAPACITY");
+  pool.device->process_bytes = 71 * kMiB;
+  EXPECT_STREQ(JudgePlacement(pool).kind, "EXTERNAL");
+}
+
+TEST(PlacementTest, NothingIsClaimedOfAPoolThatDidNotSayWhatWasFree) {
+  PoolNumbers pool = TwoGaps(20 * kMiB);
+  pool.free.reset();
+  EXPECT_STREQ(JudgePlacement(pool).kind, "UNKNOWN");
+  EXPECT_TRUE(JudgePlacement(pool).parts.empty());
+}
+
+TEST(PlacementTest, AGapThatWouldHaveDoneIsNoCause) {
+  const PlacementVerdict verdict = JudgePlacement(TwoGaps(15 * kMiB));
+  EXPECT_STREQ(verdict.kind, "UNKNOWN");
+  EXPECT_EQ(verdict.short_by_bytes, 0u);
+}
+
+}  // namespace
+}  // namespace oom_forensics
