@@ -33,6 +33,7 @@ from oom_forensics.in_training.evidence.moments import (
 )
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.recorder import local_path
+from oom_forensics.in_training.source.evidence import watch_source_lines
 from oom_forensics.in_training.stacks import watch_stacks
 from oom_forensics.in_training.training_steps import watch_training_steps
 
@@ -66,6 +67,7 @@ def activate(library: CollectorLibrary) -> None:
         "tensorflow.python.framework.errors_impl",
         lambda module: _watch_errors(module, library),
     )
+    watch_source_lines(library)
     watch_exit(library)
 
 

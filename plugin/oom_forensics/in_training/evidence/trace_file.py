@@ -12,7 +12,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 # Of XSpace and XPlane, see proto/event_schema.h.
 _PLANES = 1
@@ -20,6 +20,18 @@ _NAME = 2
 _LINES = 3
 _LENGTH_DELIMITED = 2
 _OURS = "/oom_forensics:"
+
+
+class RecordedOp(NamedTuple):
+    """An op as a site of a trace tells of it."""
+
+    name: str
+    shape: str
+    """Of the tensor, "[8,16]"; empty where it is not known."""
+    dtype: int
+    """TensorFlow's DataType; 0 where it is not known."""
+    eager: bool
+    """Whether it is known to have run by itself, not as a node of a graph."""
 
 
 def append_planes(trace: Path, xspace: bytes) -> None:
@@ -59,14 +71,25 @@ def plane_headers(trace: Path, prefix: str = _OURS) -> Iterator[Any]:
             yield xplane_pb2.XPlane.FromString(bytes(header))
 
 
-def recorded_op_names(trace: Path) -> frozenset[str]:
-    """Returns the names of the ops of a trace's allocations and failed requests."""
-    return frozenset(
-        site.display_name
-        for plane in plane_headers(trace)
-        for site in plane.event_metadata.values()
-        if site.name in ("alloc", "failed") and site.display_name
-    )
+def recorded_ops(trace: Path) -> list[RecordedOp]:
+    """Returns the ops of a trace's allocations and failed requests, one for each site."""
+    ops = []
+    for plane in plane_headers(trace):
+        stats = {key: stat.name for key, stat in plane.stat_metadata.items()}
+        for site in plane.event_metadata.values():
+            if site.name not in ("alloc", "failed") or not site.display_name:
+                continue
+            values = {stats.get(stat.metadata_id): stat for stat in site.stats}
+            shape, dtype, eager = (values.get(name) for name in ("shape", "dtype", "eager"))
+            ops.append(
+                RecordedOp(
+                    site.display_name,
+                    stats.get(shape.ref_value, "") if shape else "",
+                    int(dtype.int64_value) if dtype else 0,
+                    bool(eager and eager.uint64_value),
+                )
+            )
+    return ops
 
 
 def _name_of(content: mmap.mmap, start: int, end: int) -> str:

@@ -21,6 +21,11 @@ def trace(tmp_path: Path) -> Path:
     ):
         pool.event_metadata[key].name = kind
         pool.event_metadata[key].display_name = op
+    for key, name in enumerate(("shape", "dtype", "eager", "[8,16]"), start=1):
+        pool.stat_metadata[key].name = name
+    pool.event_metadata[0].stats.add(metadata_id=1, ref_value=4)
+    pool.event_metadata[0].stats.add(metadata_id=2, int64_value=1)
+    pool.event_metadata[0].stats.add(metadata_id=3, uint64_value=1)
     line = pool.lines.add(name="events")
     for offset in range(1000):
         line.events.add(metadata_id=0, offset_ps=offset)
@@ -30,7 +35,13 @@ def trace(tmp_path: Path) -> Path:
 
 
 def test_ops_are_those_of_allocations_and_refusals(trace: Path) -> None:
-    assert trace_file.recorded_op_names(trace) == {"dense/MatMul", "dense/Relu"}
+    assert [op.name for op in trace_file.recorded_ops(trace)] == ["dense/MatMul", "dense/Relu"]
+
+
+def test_an_op_comes_with_what_its_site_tells(trace: Path) -> None:
+    first, second = trace_file.recorded_ops(trace)
+    assert (first.shape, first.dtype, first.eager) == ("[8,16]", 1, True)
+    assert (second.shape, second.dtype, second.eager) == ("", 0, False)
 
 
 def test_a_header_is_the_plane_without_its_lines(trace: Path) -> None:
@@ -56,7 +67,7 @@ def test_appended_planes_become_part_of_the_trace(trace: Path) -> None:
 def test_a_trace_that_is_cut_off_is_an_error_not_a_guess(trace: Path) -> None:
     trace.write_bytes(trace.read_bytes()[:-20])
     with pytest.raises(ValueError, match="cut off"):
-        trace_file.recorded_op_names(trace)
+        trace_file.recorded_ops(trace)
 
 
 def test_a_failed_extension_leaves_the_trace_as_it_was(trace: Path) -> None:

@@ -51,6 +51,11 @@ class WrittenRun:
     """By when a provider has to return; set anew for each."""
 
     @cached_property
+    def ops(self) -> list[trace_file.RecordedOp]:
+        """The ops whose allocations or failed requests were recorded, with their shapes."""
+        return trace_file.recorded_ops(self.trace)
+
+    @property
     def op_names(self) -> frozenset[str]:
-        """The names of the ops whose allocations or failed requests were recorded."""
-        return trace_file.recorded_op_names(self.trace)
+        """Their names."""
+        return frozenset(op.name for op in self.ops)

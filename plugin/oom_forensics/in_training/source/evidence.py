@@ -1,0 +1,67 @@
+"""The source lines of a written run: what is watched from the start, and the provider."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable
+from types import ModuleType
+
+from oom_forensics.in_training.collector_library import CollectorLibrary
+from oom_forensics.in_training.evidence import providers
+from oom_forensics.in_training.evidence.settings import EvidenceSettings
+from oom_forensics.in_training.evidence.written_run import WrittenRun
+from oom_forensics.in_training.import_watch import when_imported
+from oom_forensics.in_training.source.code_origin import CodeOrigin
+from oom_forensics.in_training.source.keras_objects import KerasObjects
+from oom_forensics.in_training.source.op_resolver import OpResolver
+from oom_forensics.in_training.source.shown_paths import ShownPaths
+from oom_forensics.in_training.source.source_plane import SourcePlane
+from oom_forensics.in_training.source.traced_graphs import TracedGraphs
+
+# A large Keras model has 3,000 names, 50 µs each.
+_LIMIT_S = 2.0
+
+
+def watch_source_lines(library: CollectorLibrary) -> None:
+    """Watches graphs and Keras objects, and adds the lines of its ops to each run."""
+    settings = EvidenceSettings.now(library)
+    if not settings.source_lines:
+        return
+    graphs = TracedGraphs()
+    objects = KerasObjects(CodeOrigin(settings.user_paths, settings.library_paths))
+    when_imported("tensorflow.python.framework.func_graph", graphs.watch_graphs)
+    when_imported("tensorflow.python.eager.context", graphs.watch_removals)
+    when_imported("keras.src.ops.operation", objects.watch_operations)
+    when_imported("keras.src.backend.tensorflow.core", objects.watch_scopes)
+    for module, name in (
+        ("keras.src.optimizers.base_optimizer", "BaseOptimizer"),
+        ("keras.src.losses.loss", "Loss"),
+        ("keras.src.metrics.metric", "Metric"),
+    ):
+        when_imported(module, _class_watcher(objects, name))
+    atexit.register(graphs.close)
+
+    def lines_of(run: WrittenRun) -> bytes | None:
+        return _lines_of(run, EvidenceSettings.now(library), graphs, objects)
+
+    providers.register(lines_of, limit_s=_LIMIT_S)
+
+
+def _class_watcher(objects: KerasObjects, name: str) -> Callable[[ModuleType], None]:
+    return lambda module: objects.watch_class(getattr(module, name))
+
+
+def _lines_of(
+    run: WrittenRun, settings: EvidenceSettings, graphs: TracedGraphs, objects: KerasObjects
+) -> bytes | None:
+    if not settings.source_lines:
+        return None
+    origin = CodeOrigin(settings.user_paths, settings.library_paths)
+    plane = SourcePlane(ShownPaths(settings.source_paths))
+    resolver = OpResolver(graphs, objects, origin)
+    for name, op in resolver.resolve_all(run.ops):
+        made = op.keras_object
+        plane.add_op(name, op.stack, made.made_at if made else (), made.text if made else "")
+        if run.deadline.passed:
+            break
+    return plane.serialized()

@@ -1,0 +1,73 @@
+"""A stack as files, lines and functions: plain text, no reference to anything that runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from types import FrameType
+from typing import Any, NamedTuple
+
+from oom_forensics.in_training.source.code_origin import CodeOrigin
+
+# Innermost frames of the user that are kept, and of libraries among them.
+MOST_USER_FRAMES = 16
+_MOST_LIBRARY_FRAMES = 24
+# How deep a stack is looked into for them.
+_MOST_DEPTH = 400
+
+
+class Frame(NamedTuple):
+    """One call: where it stands."""
+
+    file: str
+    line: int
+    function: str
+    is_user: bool
+
+
+Stack = tuple[Frame, ...]
+"""Frames, innermost first."""
+
+
+def stack_of(frame: FrameType | None, origin: CodeOrigin) -> Stack:
+    """Returns the stack of a frame that is on it."""
+
+    def summaries() -> Iterable[tuple[str, int, str]]:
+        nonlocal frame
+        depth = 0
+        while frame is not None and depth < _MOST_DEPTH:
+            yield frame.f_code.co_filename, frame.f_lineno or 0, frame.f_code.co_name
+            frame = frame.f_back
+            depth += 1
+
+    return _cut(summaries(), origin)
+
+
+def stack_here(skip: int, origin: CodeOrigin) -> Stack:
+    """Returns the stack of the caller, without its `skip` innermost frames."""
+    return stack_of(sys._getframe(skip + 1), origin)
+
+
+def stack_of_summaries(summaries: Iterable[Any], origin: CodeOrigin) -> Stack:
+    """Returns a stack from TensorFlow's frame summaries, innermost first."""
+    return _cut(((each.filename, each.lineno, each.name) for each in summaries), origin)
+
+
+def _cut(summaries: Iterable[tuple[str, int, str]], origin: CodeOrigin) -> Stack:
+    frames: list[Frame] = []
+    of_user = of_library = 0
+    for file, line, function in summaries:
+        if origin.is_user(file):
+            frames.append(Frame(file, line, function, True))
+            of_user += 1
+            if of_user == MOST_USER_FRAMES:
+                break
+        elif of_library < _MOST_LIBRARY_FRAMES:
+            frames.append(Frame(file, line, function, False))
+            of_library += 1
+    return tuple(frames)
+
+
+def has_user_frame(stack: Stack) -> bool:
+    """Whether any frame of a stack is the user's."""
+    return any(frame.is_user for frame in stack)

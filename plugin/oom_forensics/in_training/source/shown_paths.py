@@ -1,0 +1,56 @@
+"""How the path of a source file stands in a run: the setting `source_paths`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Literal
+
+_INSTALLED = ("/site-packages/", "/dist-packages/")
+# What the root of a project has.
+_ROOT_MARKS = (".git", ".hg", "pyproject.toml", "setup.py", "setup.cfg")
+
+
+class ShownPaths:
+    """Writes paths as the user wants them to be seen by those who are given a run."""
+
+    def __init__(self, style: Literal["full", "project", "none"]) -> None:
+        self._style = style
+        self._root = project_root() if style == "project" else ""
+
+    @property
+    def with_text(self) -> bool:
+        """Whether lines may be shown with their text."""
+        return self._style != "none"
+
+    def shown(self, file: str) -> str:
+        """Returns a path as it may be shown; empty where it may not."""
+        if self._style == "none":
+            return ""
+        if self._style == "full" or file.startswith("<"):
+            return file
+        path = os.path.abspath(file)
+        if self._root and path.startswith(os.path.join(self._root, "")):
+            return os.path.relpath(path, self._root)
+        for folder in _INSTALLED:
+            if folder in path:
+                return path.rpartition(folder)[2]
+        return os.path.basename(path)
+
+
+def project_root() -> str:
+    """Returns the folder that the job's own code lies in.
+
+    That is the nearest folder above the script (of a prompt or a notebook: above the
+    working folder) that looks like the root of a project, else the script's own.
+    """
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    start = os.path.dirname(os.path.abspath(script)) if script else os.getcwd()
+    folder = start
+    while True:
+        if any(os.path.exists(os.path.join(folder, mark)) for mark in _ROOT_MARKS):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return start
+        folder = above
