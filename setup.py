@@ -78,6 +78,7 @@ setup(
         "oom_forensics",
         "oom_forensics.in_training",
         "oom_forensics.in_training.evidence",
+        "oom_forensics.in_training.keepers",
         "oom_forensics.in_training.source",
         "tensorflow-plugins",
     ],

@@ -32,6 +32,7 @@ from oom_forensics.in_training.evidence.moments import (
     watch_sessions,
 )
 from oom_forensics.in_training.import_watch import when_imported
+from oom_forensics.in_training.keepers.evidence import watch_keepers
 from oom_forensics.in_training.recorder import local_path
 from oom_forensics.in_training.source.evidence import watch_source_lines
 from oom_forensics.in_training.stacks import watch_stacks
@@ -68,6 +69,7 @@ def activate(library: CollectorLibrary) -> None:
         lambda module: _watch_errors(module, library),
     )
     watch_source_lines(library)
+    watch_keepers(library)
     watch_exit(library)
 
 

@@ -15,7 +15,7 @@ from oom_forensics.in_training.source.shown_paths import ShownPaths
 
 PLANE = "/oom_forensics:source"
 # Ids below are the collector's.
-_FIRST_PYTHON_STACK = 1 << 32
+FIRST_PYTHON_STACK = 1 << 32
 _SEPARATOR = "\x1f"
 # Texts of lines in one run, and of one line.
 _MOST_TEXTS = 2_000
@@ -23,15 +23,18 @@ _LONGEST_TEXT = 400
 
 
 class SourcePlane:
-    """Collects records and writes them as an XSpace with one plane."""
+    """Collects records and writes them as an XSpace with one plane.
 
-    def __init__(self, paths: ShownPaths) -> None:
+    A run may have several such planes; `first_id` keeps their ids apart.
+    """
+
+    def __init__(self, paths: ShownPaths, first_id: int = FIRST_PYTHON_STACK) -> None:
         from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
         self._space = xplane_pb2.XSpace()
         self._plane = self._space.planes.add(name=PLANE)
         self._paths = paths
-        self._next_id = _FIRST_PYTHON_STACK
+        self._next_id = first_id
         self._stats: dict[str, int] = {}
         self._stacks: dict[Stack, int] = {}
         self._texts: set[tuple[str, int]] = set()

@@ -1,0 +1,90 @@
+"""Who keeps the memory of a written run: the provider."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from oom_forensics.in_training.collector_library import CollectorLibrary
+from oom_forensics.in_training.evidence import providers
+from oom_forensics.in_training.evidence.settings import EvidenceSettings
+from oom_forensics.in_training.evidence.written_run import WrittenRun
+from oom_forensics.in_training.keepers.chains import Chain, ChainFinder
+from oom_forensics.in_training.keepers.heap import Heap
+from oom_forensics.in_training.keepers.links import Link
+from oom_forensics.in_training.keepers.live_tensors import LiveTensor, live_tensors
+from oom_forensics.in_training.keepers.roots import Roots
+from oom_forensics.in_training.source.code_origin import CodeOrigin
+from oom_forensics.in_training.source.shown_paths import ShownPaths
+from oom_forensics.in_training.source.source_plane import FIRST_PYTHON_STACK, SourcePlane
+
+_LIMIT_S = 4.0
+# Ids of the records of ops are below it.
+_FIRST_ID = FIRST_PYTHON_STACK + (1 << 24)
+# The largest groups that are told of.
+_MOST_KEEPERS = 50
+
+
+class Keeper(NamedTuple):
+    """One way in which live tensors are kept, with all that are kept so."""
+
+    links: tuple[Link, ...]
+    chain: Chain
+    addresses: list[int]
+    size_bytes: int
+
+
+def watch_keepers(library: CollectorLibrary) -> None:
+    """Adds who keeps the live tensors to each run of an out-of-memory or a snapshot."""
+
+    def keepers_of(run: WrittenRun) -> bytes | None:
+        return _planes_of(run, EvidenceSettings.now(library))
+
+    # What lives when a profile ends says nothing of its peak.
+    providers.register(keepers_of, limit_s=_LIMIT_S, origins=("oom", "snapshot"))
+
+
+def _planes_of(run: WrittenRun, settings: EvidenceSettings) -> bytes | None:
+    if not settings.keepers:
+        return None
+    origin = CodeOrigin(settings.user_paths, settings.library_paths)
+    plane = SourcePlane(ShownPaths(settings.source_paths), _FIRST_ID)
+    heap = Heap()
+    tensors = live_tensors(heap, run.deadline)
+    if not tensors:
+        return None
+    finder = ChainFinder(heap, tensors, Roots(run.frame, origin), run.deadline)
+    for keeper in _groups(_chains(tensors, finder)):
+        plane.add_keeper(
+            [address - run.address_shift for address in keeper.addresses],
+            keeper.size_bytes,
+            [link.text for link in keeper.links],
+            keeper.chain.stack,
+        )
+    return plane.serialized()
+
+
+def _chains(tensors: list[LiveTensor], finder: ChainFinder) -> Iterator[tuple[LiveTensor, Chain]]:
+    for tensor in tensors:
+        chain = finder.chain_of(tensor.holder)
+        if chain is not None:
+            yield tensor, chain
+
+
+def _groups(found: Iterable[tuple[LiveTensor, Chain]]) -> list[Keeper]:
+    """Joins what is kept in the same way; the largest first."""
+    groups: dict[tuple[object, ...], Keeper] = {}
+    for tensor, chain in found:
+        key = (chain.stack, *((link.kind, link.name, link.place) for link in chain.links))
+        known = groups.get(key)
+        if known is None:
+            groups[key] = Keeper(chain.links, chain, [tensor.address], tensor.size_bytes)
+            continue
+        # Lists of different lengths on the way: the length is said where it is one.
+        links = tuple(
+            mine if mine.size == other.size else mine._replace(size=None)
+            for mine, other in zip(known.links, chain.links, strict=True)
+        )
+        known.addresses.append(tensor.address)
+        groups[key] = Keeper(links, chain, known.addresses, known.size_bytes + tensor.size_bytes)
+    return sorted(groups.values(), key=lambda keeper: -keeper.size_bytes)[:_MOST_KEEPERS]
