@@ -27,7 +27,7 @@ Ask Tensor(const std::string& op, uint64_t bytes,
 
 Failure Oom(uint64_t limit_bytes) { return {true, limit_bytes, ""}; }
 
-// The first OOM of a built trace, judged.
+// An OOM of a built trace, judged; the first unless it is said.
 struct Judged {
   std::unique_ptr<Run> run;
   std::unique_ptr<OomCase> oom;
@@ -49,12 +49,13 @@ struct Judged {
 };
 
 Judged Judge(TraceBuilder& trace,
-             const std::optional<DevicePressure>& device = std::nullopt) {
+             const std::optional<DevicePressure>& device = std::nullopt,
+             size_t number = 0) {
   Judged judged;
   judged.run = trace.Open();
   const HostAnalysis& host = *judged.run->Load(0);
   const AllocatorReplay& replay = *host.allocators()[0];
-  const Row failure = replay.failure_positions().front();
+  const Row failure = replay.failure_positions()[number];
   judged.oom = std::make_unique<OomCase>(
       replay, host.Roles(replay), failure,
       std::make_shared<const LeakSearchResult>(FindLeaks(replay, failure)),
@@ -179,7 +180,7 @@ TEST(VerdictTest, GrowthStepByStepIsLeakLikeAndALargerLimitNoCure) {
   EXPECT_EQ(judged.verdict.kind(), "LEAK_LIKE");
   const Remedy* release = judged.FindRemedy("release_leak");
   ASSERT_NE(release, nullptr);
-  EXPECT_EQ(release->sufficiency(), REQUEST_FITS);
+  EXPECT_EQ(release->sufficiency(), ENOUGH_ALONE);
   EXPECT_EQ(judged.remedies.front().kind(), "release_leak");
 }
 
@@ -189,18 +190,84 @@ TEST(VerdictTest, WhatIsAlwaysFreedMomentsLaterIsATransientPeak) {
   const Ask result = Tensor("model/MatMul", 4 * kMiB, "[1,1]");
   const Ask scratch = Tensor("model/scratch", 6 * kMiB, "[6]");
   for (int i = 0; i < 5; ++i) {
+    trace.Step(i);
     trace.Alloc(kBase, scratch).Free(kBase);
     trace.Alloc(kBase, result).Free(kBase);
   }
   // This once the scratch space is still there.
-  trace.Alloc(kBase, scratch).Fail(result, Oom(8 * kMiB));
+  trace.Step(5).Alloc(kBase, scratch).Fail(result, Oom(8 * kMiB));
   const Judged judged = Judge(trace);
   EXPECT_EQ(judged.verdict.kind(), "TRANSIENT_PEAK");
   EXPECT_EQ(judged.verdict.short_by_bytes(), 2 * kMiB);
   EXPECT_DOUBLE_EQ(judged.ShareOf("TRANSIENT_PEAK"), 1);
-  EXPECT_NE(judged.verdict.sentence().find("served 5 times before"),
-            std::string::npos)
-      << judged.verdict.sentence();
+  EXPECT_THAT(judged.verdict.sentence(), HasSubstr("served in 5 steps before"));
+}
+
+TEST(VerdictTest, AFirstStepMeetsNoTransientPeak) {
+  TraceBuilder trace;
+  trace.Region(kBase, 8 * kMiB);
+  const Ask result = Tensor("model/MatMul", 4 * kMiB, "[1,1]");
+  const Ask scratch = Tensor("model/scratch", 6 * kMiB, "[6]");
+  trace.Step(0);
+  for (int i = 0; i < 5; ++i) {
+    trace.Alloc(kBase, scratch).Free(kBase);
+    trace.Alloc(kBase, result).Free(kBase);
+  }
+  trace.Alloc(kBase, scratch).Fail(result, Oom(8 * kMiB));
+  EXPECT_EQ(Judge(trace).verdict.kind(), "CAPACITY");
+}
+
+TEST(VerdictTest, ModelsOfEarlierRoundsAreRetained) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  Ask kernel = Tensor("AddV2", 3 * kMiB, "[3]");
+  kernel.eager = true;
+  for (uint64_t round = 0; round < 3; ++round) {
+    trace.Alloc(kBase + round * 3 * kMiB, kernel);
+    for (int64_t step = 0; step < 2; ++step) {
+      trace.Step(static_cast<int64_t>(2 * round) + step);
+      const uint64_t work = kBase + 12 * kMiB;
+      trace.Alloc(work, Tensor("model/Relu", kMiB)).Free(work);
+    }
+    trace.EndStep();
+  }
+  trace.Step(6);
+  trace.Fail(Tensor("model/Relu", 8 * kMiB), Oom(16 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "RETAINED") << judged.verdict.sentence();
+  EXPECT_THAT(judged.verdict.sentence(), HasSubstr("made 3 times"));
+  const Remedy* release = judged.FindRemedy("release_models");
+  ASSERT_NE(release, nullptr);
+  EXPECT_EQ(release->bytes(), 6 * kMiB);
+}
+
+TEST(VerdictTest, WhatAFailedAttemptLeftBehindIsRetained) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  Ask large = Tensor("Relu", 7 * kMiB, "[8]");
+  Ask small = Tensor("Relu", 4 * kMiB, "[4]");
+  large.eager = small.eager = true;
+  trace.Alloc(kBase, large).Alloc(kBase + 7 * kMiB, large);
+  trace.Fail(large, Oom(16 * kMiB));
+  trace.Fail(small, Oom(16 * kMiB));
+  const Judged judged = Judge(trace, std::nullopt, 1);
+  EXPECT_EQ(judged.verdict.kind(), "RETAINED") << judged.verdict.sentence();
+  EXPECT_NE(judged.FindRemedy("release_exception"), nullptr);
+}
+
+TEST(VerdictTest, WhatALoopKeepsForTheBackwardPassIsCapacityAndSaidSo) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  trace.StepId(7);
+  const std::string body = "Call/model/lstm/while/body/_3/model/lstm/while/";
+  for (uint64_t i = 0; i < 12; ++i) {
+    trace.Alloc(kBase + i * kMiB, Tensor(body + "split", kMiB));
+  }
+  trace.Fail(Tensor(body + "split", 8 * kMiB), Oom(16 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("12.0 MiB of the 12 that were done"));
 }
 
 TEST(VerdictTest, WhatWasNeverServedBeforeIsNoTransientPeak) {

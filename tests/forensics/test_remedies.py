@@ -79,7 +79,8 @@ def test_the_named_remedy_makes_the_job_run(
     named = {remedy["kind"]: remedy for remedy in oom["remedies"]}
     assert job.remedy in named
     remedy = named[job.remedy]
-    assert remedy["sufficiency"] == "REQUEST_FITS", remedy["proof"]
+    # What comes after the request is known where such a step was completed before.
+    assert remedy["sufficiency"] in ("ENOUGH_ALONE", "REQUEST_FITS"), remedy["proof"]
 
     report = command("report", tmp_path / "died")
     assert remedy["title"] in report.stdout

@@ -1,4 +1,4 @@
-"""A training loop whose input pipeline prefetches many large batches."""
+"""A training loop whose input pipeline shuffles decoded images in a large buffer."""
 
 import argparse
 
@@ -7,7 +7,7 @@ import tensorflow as tf
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--batch-size", type=int, default=256)
-parser.add_argument("--prefetch", type=int, default=32)
+parser.add_argument("--shuffle", type=int, default=4096)
 options = parser.parse_args()
 
 
@@ -16,8 +16,8 @@ def decode(seed):
     return image, tf.cast(seed % 10, tf.int32)
 
 
-data = tf.data.Dataset.range(8192).map(decode).batch(options.batch_size, drop_remainder=True)
-data = data.prefetch(options.prefetch)
+data = tf.data.Dataset.range(6144).map(decode).shuffle(options.shuffle)
+data = data.batch(options.batch_size, drop_remainder=True)
 model = keras.Sequential(
     [
         keras.Input([64, 64, 3]),
