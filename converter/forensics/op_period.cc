@@ -18,8 +18,6 @@ constexpr size_t kMinPeriod = 4;
 constexpr double kEvenWithin = 0.2;
 // Part of the distances that must be even.
 constexpr double kMinEvenShare = 0.8;
-// Periods after its last return in which an op must have come back.
-constexpr size_t kStillRunning = 2;
 // Part of the recorded allocations that the rounds must span.
 constexpr double kMinSpan = 0.5;
 
@@ -50,9 +48,12 @@ bool ComesBackEvenly(const std::vector<Occurrence>& seen, size_t all) {
                static_cast<double>(distance) >=
                    static_cast<double>(usual) - slack;
       });
-  // The loop must still be running: what came back in an earlier one says
-  // nothing of what failed.
-  if (all - seen.back().index > kStillRunning * usual) return false;
+  // The loop must still be running: one that is over says nothing of what
+  // failed.
+  if (static_cast<double>(all - seen.back().index) >
+      static_cast<double>(usual) + slack) {
+    return false;
+  }
   const size_t span = seen.back().index - seen.front().index + usual;
   return static_cast<double>(even) >=
              kMinEvenShare * static_cast<double>(distances.size()) &&

@@ -24,13 +24,27 @@ bool IsOneOf(std::string_view text, const std::string_view* begin,
   return std::find(begin, end, text) != end;
 }
 
-bool IsOptimizerScope(std::string_view layer_path) {
-  const size_t slash = layer_path.find('/');
-  if (slash == std::string_view::npos) return false;
-  std::string scope(WithoutNumber(layer_path.substr(0, slash)));
+// An optimizer may lie in a branch, or in another one that scales its loss:
+// "loss_scale_optimizer/cond/adam/Square".
+constexpr int kOptimizerDepth = 3;
+
+bool IsOptimizer(std::string_view part) {
+  std::string scope(WithoutNumber(part));
   std::transform(scope.begin(), scope.end(), scope.begin(),
                  [](unsigned char c) { return std::tolower(c); });
-  return IsOneOf(scope, std::begin(kOptimizers), std::end(kOptimizers));
+  // One of the program's own is called so by custom.
+  return EndsWith(scope, "optimizer") ||
+         IsOneOf(scope, std::begin(kOptimizers), std::end(kOptimizers));
+}
+
+bool IsOptimizerScope(std::string_view layer_path) {
+  for (int depth = 0; depth < kOptimizerDepth; ++depth) {
+    const size_t slash = layer_path.find('/');
+    if (slash == std::string_view::npos) return false;
+    if (IsOptimizer(layer_path.substr(0, slash))) return true;
+    layer_path.remove_prefix(slash + 1);
+  }
+  return false;
 }
 
 bool IsInputOp(std::string_view type) {
@@ -40,6 +54,12 @@ bool IsInputOp(std::string_view type) {
          EndsWith(type, "IteratorV3") || EndsWith(type, "IteratorV2") ||
          type == "OptionalGetValue" || type == "OptionalFromValue" ||
          type == "optional";
+}
+
+// The input pipeline of tf.distribute.
+bool IsOfManyDevices(std::string_view path) {
+  return StartsWith(path, "MultiDeviceIterator") ||
+         StartsWith(path, "AnonymousMultiDeviceIterator");
 }
 
 bool IsVariableOp(std::string_view type) {
@@ -71,7 +91,7 @@ OpPurpose PurposeOf(std::string_view op_name, const RequestKind& request) {
   const std::string_view path = LayerPath(op_name);
   const std::string_view type = OpTypeOf(path);
   if (IsScratch(type, request)) return OpPurpose::kWorkspace;
-  if (IsInputOp(type)) return OpPurpose::kInput;
+  if (IsInputOp(type) || IsOfManyDevices(path)) return OpPurpose::kInput;
   if (IsOptimizerScope(path)) {
     if (path.find("/Initializer/") != std::string_view::npos) {
       return OpPurpose::kOptimizerSlot;

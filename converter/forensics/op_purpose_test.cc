@@ -46,6 +46,9 @@ TEST(OpPurposeTest, OptimizersAreTheScopesThatKerasGivesThem) {
             OpPurpose::kOptimizerUpdate);
   EXPECT_EQ(OfTemp("StatefulPartitionedCall/adam/AssignSubVariableOp_1"),
             OpPurpose::kVariableUpdate);
+  EXPECT_EQ(OfOutput("Call/loss_scale_optimizer/cond/adam/Square_6"),
+            OpPurpose::kOptimizerUpdate);
+  EXPECT_EQ(OfOutput("my_optimizer/Square"), OpPurpose::kOptimizerUpdate);
   EXPECT_EQ(OfOutput("adamant/dense/Relu"), OpPurpose::kForward);
 }
 
@@ -64,6 +67,8 @@ TEST(OpPurposeTest, InputIsWhatDatasetsAndIteratorsMake) {
   EXPECT_EQ(OfOutput("TensorSliceDataset"), OpPurpose::kInput);
   EXPECT_EQ(OfOutput("AnonymousIteratorV3"), OpPurpose::kInput);
   EXPECT_EQ(OfOutput("MakeIterator"), OpPurpose::kInput);
+  EXPECT_EQ(OfOutput("MultiDeviceIteratorGetNextFromShard/shard_num"),
+            OpPurpose::kInput);
 }
 
 TEST(OpPurposeTest, ScratchSpaceIsWorkspaceButTheResultOfAReductionIsNot) {

@@ -29,6 +29,18 @@ bool IsCall(std::string_view part) {
   return false;
 }
 
+// "replica_1/dense_1/MatMul" without the replica, of which the layer is one:
+// tf.distribute puts it in front of all but the first one's ops.
+std::string_view WithoutReplica(std::string_view name) {
+  std::string_view rest = name;
+  if (!ConsumePrefix(&rest, "replica_")) return name;
+  const size_t slash = rest.find('/');
+  if (slash == std::string_view::npos || !IsNumber(rest.substr(0, slash))) {
+    return name;
+  }
+  return rest.substr(slash + 1);
+}
+
 // What follows the last "body/_<n>/" (a loop) or "then/_<n>/" (a branch): the
 // function that is run there repeats the whole path of its ops.
 std::string_view AfterLastBody(std::string_view name) {
@@ -91,7 +103,7 @@ std::string_view StripCallPrefix(std::string_view op_name) {
   while (true) {
     const size_t slash = name.find('/');
     if (slash == std::string_view::npos) return name;
-    if (!IsCall(name.substr(0, slash))) return name;
+    if (!IsCall(name.substr(0, slash))) return WithoutReplica(name);
     name.remove_prefix(slash + 1);
   }
 }
@@ -112,7 +124,7 @@ std::string_view LayerPath(std::string_view op_name) {
   const size_t tape = name.rfind("/gradient_tape/");
   if (tape != std::string_view::npos) name.remove_prefix(tape + 1);
   if (!ConsumePrefix(&name, kTape)) ConsumePrefix(&name, kGradients);
-  return name;
+  return WithoutReplica(name);
 }
 
 std::string_view ScopeOf(std::string_view op_name) {

@@ -48,6 +48,29 @@ describe('the timeline', () => {
     await expect.poll(() => opened.page.url()).not.toContain('window=');
   });
 
+  it('gives its axis to the job, not to the wait, and remembers another choice', async () => {
+    const opened = await openTab();
+    await sees(opened, /events on screen/);
+    const axis = opened.tab.getByLabel('Axis');
+    // TensorFlow waits 10 s for memory; the job itself is over in less.
+    await expect.poll(() => axis.inputValue()).toBe('busy');
+    await axis.selectOption('events');
+    await opened.page.reload();
+    await sees(opened, /events on screen/);
+    await expect.poll(() => axis.inputValue()).toBe('events');
+    await axis.selectOption('busy');
+    expectNoErrors(opened);
+  });
+
+  it('goes to the failing step with one key', async () => {
+    const opened = await openTab();
+    await sees(opened, /events on screen/);
+    await opened.tab.locator('.time-chart').first().focus();
+    await opened.page.keyboard.press('f');
+    await expect.poll(() => opened.page.url()).toContain('window=');
+    expectNoErrors(opened);
+  });
+
   it('chooses the moment of all other views with a click', async () => {
     const opened = await openTab();
     await sees(opened, /events on screen/);

@@ -12,7 +12,7 @@ from advice.trial import Change, Trials, run_into_oom
 from advice.verdicts import last_oom
 
 PROMISE = "ENOUGH_ALONE"
-_HOPES = ("ENOUGH_ALONE", "REQUEST_FITS", "UNCERTAIN")
+_HOPES = ("ENOUGH_ALONE", "REQUEST_FITS")
 # Room in which every job of the corpus runs.
 _AMPLE_MIB = 4096
 

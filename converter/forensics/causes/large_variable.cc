@@ -54,7 +54,7 @@ std::optional<Cause> FindLargeVariable(const OomCase& oom) {
   for (const Row row : *copies) {
     const AllocationSite& site = oom.replay().SiteOf(row);
     if (shape.empty()) shape = oom.host().ShapeOf(site);
-    if (IsSlot(oom, row) && !oom.IsOfThisStep(row)) slots.insert(row);
+    if (IsSlot(oom, row)) slots.insert(row);
   }
   const size_t count =
       copies->size() + (of_one == oom.requested_bytes() ? 1 : 0);

@@ -61,6 +61,8 @@ std::vector<Row> FindRounds(const OomCase& oom) {
 }  // namespace
 
 std::optional<Cause> FindOlderModels(const OomCase& oom) {
+  // What grows step by step is a leak, not a model.
+  if (!oom.leaks().empty()) return std::nullopt;
   const std::vector<Row> rounds = FindRounds(oom);
   if (rounds.size() < 2) return std::nullopt;
   absl::flat_hash_set<Row> older;
