@@ -7,14 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/cause.h"
 #include "converter/forensics/remedy_candidate.h"
-#include "converter/text/text.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {
-
-// How the kinds of remedies begin that let go of what is kept.
-constexpr char kRelease[] = "release_";
 
 using Finder = std::optional<RemedyCandidate> (*)(const OomCase&);
 
@@ -92,7 +88,7 @@ void TryAlone(const OomCase& oom, RemedyCandidate& candidate) {
     return;
   }
   const uint64_t growth_bytes = LeakedBytesPerStep(oom);
-  if (growth_bytes != 0 && !StartsWith(remedy.kind(), kRelease)) {
+  if (growth_bytes != 0 && remedy.kind() != kReleaseLeak) {
     remedy.set_sufficiency(NOT_ENOUGH);
     remedy.set_proof(absl::StrCat(
         "Memory would go on growing by up to ", FormatBytes(growth_bytes),

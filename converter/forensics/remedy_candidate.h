@@ -10,6 +10,9 @@
 
 namespace oom_forensics {
 
+// Remedy.kind of the only remedy that stops a growth.
+inline constexpr char kReleaseLeak[] = "release_leak";
+
 struct RemedyCandidate {
   // kind, title, detail and code; the rest is set when it is tried.
   Remedy remedy;
@@ -37,16 +40,6 @@ std::optional<RemedyCandidate> FreeDevice(const OomCase& oom);
 std::optional<RemedyCandidate> LargerLimit(const OomCase& oom);
 std::optional<RemedyCandidate> MemoryGrowthOff(const OomCase& oom);
 std::optional<RemedyCandidate> CudaMallocAsync(const OomCase& oom);
-
-// A limit in the steps that limits are raised by.
-uint64_t RoundUpToLimitStep(uint64_t bytes);
-
-// Fills kind, words, code and values of a larger limit; false: nothing shows
-// that the pool could have one.
-bool NameLimit(const OomCase& oom, uint64_t limit_bytes, Remedy& remedy);
-
-// The same of a smaller batch; the detail is left to the caller.
-void NameBatch(int64_t size, int64_t full, Remedy& remedy);
 
 // The scenario, and what the rest of the step is known to need.
 Scenario WithRestOfStep(const OomCase& oom, Scenario scenario);

@@ -123,7 +123,7 @@ std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom) {
   const std::string site =
       DescribeSite(oom.host(), oom.replay().SiteOf(largest.rows.front()));
   RemedyCandidate candidate;
-  candidate.remedy.set_kind("release_leak");
+  candidate.remedy.set_kind(kReleaseLeak);
   candidate.remedy.set_title(
       absl::StrCat("Stop keeping ", CountOf(left_out.size(), "old tensor"),
                    ", most of them ", site, "."));

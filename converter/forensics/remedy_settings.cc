@@ -31,56 +31,52 @@ Scenario WithLimit(const OomCase& oom, uint64_t limit_bytes) {
   return WithRestOfStep(oom, std::move(scenario));
 }
 
-}  // namespace
-
-uint64_t RoundUpToLimitStep(uint64_t bytes) {
+uint64_t RoundUpToStep(uint64_t bytes) {
   return (bytes + kLimitStepBytes - 1) / kLimitStepBytes * kLimitStepBytes;
 }
 
-bool NameLimit(const OomCase& oom, uint64_t limit_bytes, Remedy& remedy) {
+}  // namespace
+
+std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
   const bool by_setting = IsLimitedBySetting(oom);
   const uint64_t device_free_bytes = oom.device_free_bytes();
-  if (oom.limit_bytes() == 0 || oom.device_is_full() ||
+  if (oom.limit_bytes() == 0 || oom.short_by_bytes() == 0 ||
+      oom.device_is_full() ||
       (!by_setting && device_free_bytes < oom.rounded_bytes())) {
-    return false;
+    return std::nullopt;
   }
-  const std::string setting = absl::StrCat(kCpuLimit, "=", limit_bytes / kMiB);
-  remedy.set_kind("larger_limit");
-  remedy.set_title(absl::StrCat("Let TensorFlow use at least ",
-                                FormatBytes(limit_bytes), " in place of ",
-                                FormatBytes(oom.limit_bytes()), "."));
-  remedy.set_detail(
+  uint64_t extra_bytes =
+      oom.rounded_bytes() - std::min(oom.growable_bytes(), oom.rounded_bytes());
+  uint64_t limit_bytes = RoundUpToStep(oom.limit_bytes() + extra_bytes);
+  for (int i = 0; i < kLimitTries &&
+                  !oom.what_if().Try(WithLimit(oom, limit_bytes)).placed;
+       ++i) {
+    extra_bytes += extra_bytes / 2;
+    limit_bytes = RoundUpToStep(oom.limit_bytes() + extra_bytes);
+  }
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("larger_limit");
+  candidate.remedy.set_title(
+      absl::StrCat("Let TensorFlow use at least ", FormatBytes(limit_bytes),
+                   " in place of ", FormatBytes(oom.limit_bytes()), "."));
+  candidate.remedy.set_detail(
       by_setting
           ? absl::StrCat("The limit is set by ", kCpuLimit,
                          "; how much memory the machine has is not in the "
                          "trace.")
           : absl::StrCat("The device still had ",
                          FormatBytes(device_free_bytes), " free."));
-  remedy.set_code(
+  if (by_setting) {
+    candidate.remedy.mutable_values()->set_setting(
+        absl::StrCat(kCpuLimit, "=", limit_bytes / kMiB));
+  }
+  candidate.remedy.set_code(
       by_setting
-          ? setting
+          ? absl::StrCat(kCpuLimit, "=", limit_bytes / kMiB)
           : absl::StrCat("tf.config.LogicalDeviceConfiguration(memory_limit=",
                          limit_bytes / kMiB, ")"));
-  if (by_setting) remedy.mutable_values()->set_setting(setting);
-  remedy.mutable_values()->set_limit_bytes(limit_bytes);
-  remedy.set_bytes(limit_bytes - oom.limit_bytes());
-  return true;
-}
-
-std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
-  if (oom.short_by_bytes() == 0) return std::nullopt;
-  uint64_t extra_bytes =
-      oom.rounded_bytes() - std::min(oom.growable_bytes(), oom.rounded_bytes());
-  uint64_t limit_bytes = RoundUpToLimitStep(oom.limit_bytes() + extra_bytes);
-  RemedyCandidate candidate;
-  if (!NameLimit(oom, limit_bytes, candidate.remedy)) return std::nullopt;
-  for (int i = 0; i < kLimitTries &&
-                  !oom.what_if().Try(WithLimit(oom, limit_bytes)).placed;
-       ++i) {
-    extra_bytes += extra_bytes / 2;
-    limit_bytes = RoundUpToLimitStep(oom.limit_bytes() + extra_bytes);
-  }
-  NameLimit(oom, limit_bytes, candidate.remedy);
+  candidate.remedy.mutable_values()->set_limit_bytes(limit_bytes);
+  candidate.remedy.set_bytes(limit_bytes - oom.limit_bytes());
   candidate.scenario = WithLimit(oom, limit_bytes);
   return candidate;
 }

@@ -131,15 +131,6 @@ SiteFlags HalvableSites(const OomCase& oom) {
 
 }  // namespace
 
-void NameBatch(int64_t size, int64_t full, Remedy& remedy) {
-  remedy.set_kind("smaller_batch");
-  remedy.set_title(
-      absl::StrCat("Use a batch of ", size, " in place of ", full, "."));
-  remedy.set_code(absl::StrCat("batch_size=", size));
-  remedy.mutable_values()->set_batch_size(size);
-  remedy.mutable_values()->set_batch_size_before(full);
-}
-
 std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
   if (!oom.batch().has_value()) return std::nullopt;
   const SiteFlags scales = SitesWithBatch(oom);
@@ -153,13 +144,18 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
   const bool fits = size != 0;
   if (!fits) size = std::max<int64_t>(1, full / 2);
   RemedyCandidate candidate;
-  NameBatch(size, full, candidate.remedy);
+  candidate.remedy.set_kind("smaller_batch");
+  candidate.remedy.set_title(
+      absl::StrCat("Use a batch of ", size, " in place of ", full, "."));
   candidate.remedy.set_detail(absl::StrCat(
       oom.batch()->Evidence(), " ", FormatBytes(LiveBytes(oom, scales)),
       " of what was in use",
       request_scales ? ", and the refused request itself," : "",
       " shrink with the batch.",
       fits ? "" : " Even a batch of 1 would not have been enough by itself."));
+  candidate.remedy.set_code(absl::StrCat("batch_size=", size));
+  candidate.remedy.mutable_values()->set_batch_size(size);
+  candidate.remedy.mutable_values()->set_batch_size_before(full);
   candidate.scenario = WithBatch(oom, scales, size);
   return candidate;
 }
