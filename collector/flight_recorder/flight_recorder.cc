@@ -8,6 +8,7 @@
 #include "collector/flight_recorder/report.h"
 #include "collector/flight_recorder/run_folder.h"
 #include "collector/flight_recorder/summary.h"
+#include "collector/flight_recorder/user_line.h"
 
 namespace oom_forensics::collector {
 namespace {
@@ -79,7 +80,14 @@ std::string FlightRecorder::Write(const std::string& origin, uint64_t sequence,
       TellStory(*recording, sites, sources_.allocators(), sources_.device_of,
                 sequence, kRecentAllocations);
   std::vector<std::string> summary;
-  if (story.oom.has_value()) summary = SummaryLines(story);
+  if (story.oom.has_value()) {
+    summary = SummaryLines(story);
+    const std::string line =
+        UserLine(session.source, stacks, story.oom->site.stack);
+    if (!line.empty()) {
+      summary.insert(summary.begin() + 1, "It asked at " + line);
+    }
+  }
   for (const std::string& line : summary) Say(line);
 
   std::vector<AllocatorFacts> allocators;

@@ -27,8 +27,8 @@ def plain():
 
 def over_lines():
     keep(
-        tf.add(
-            tf.ones([1002]),  # 1002
+        tf.add(  # 1002
+            tf.ones([1002]),
             1.0,
         )
     )
