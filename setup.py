@@ -80,6 +80,7 @@ setup(
         "oom_forensics.in_training.evidence",
         "oom_forensics.in_training.keepers",
         "oom_forensics.in_training.source",
+        "oom_forensics.in_training.step_forecast",
         "tensorflow-plugins",
     ],
     package_dir={"": "plugin"},

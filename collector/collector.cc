@@ -408,6 +408,7 @@ std::string Collector::StatusJson() {
   json.Field("evidence", settings.evidence.enabled);
   json.Field("source_lines", settings.evidence.source_lines);
   json.Field("keepers", settings.evidence.keepers);
+  json.Field("forecast", settings.evidence.forecast);
   json.Field("user_paths", settings.evidence.user_paths);
   json.Field("library_paths", settings.evidence.library_paths);
   json.Field("source_paths", settings.evidence.source_paths);

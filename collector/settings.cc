@@ -136,6 +136,10 @@ constexpr struct {
      [](const std::string& text, Settings* settings) {
        return ParseSwitch(text, &settings->evidence.keepers);
      }},
+    {"forecast", "OOM_FORENSICS_FORECAST",
+     [](const std::string& text, Settings* settings) {
+       return ParseSwitch(text, &settings->evidence.forecast);
+     }},
     {"user_paths", "OOM_FORENSICS_USER_PATHS",
      [](const std::string& text, Settings* settings) {
        settings->evidence.user_paths = text;
@@ -175,8 +179,8 @@ std::string SetSetting(std::string_view name, const std::string& text,
 
 bool IsEvidenceSetting(std::string_view name) {
   return name == "evidence" || name == "source_lines" || name == "keepers" ||
-         name == "user_paths" || name == "library_paths" ||
-         name == "source_paths";
+         name == "forecast" || name == "user_paths" ||
+         name == "library_paths" || name == "source_paths";
 }
 
 Settings SettingsFromEnvironment(std::vector<std::string>* warnings) {

@@ -27,6 +27,8 @@ struct EvidenceSettings {
   bool source_lines = true;
   // Who keeps the live tensors from being freed.
   bool keepers = true;
+  // What the step that ran out of memory would have needed.
+  bool forecast = true;
   // Path prefixes, separated by colons: code below them is the user's, or a
   // library's, wherever it is installed. The longest prefix decides.
   std::string user_paths;

@@ -11,6 +11,7 @@
 //   /oom_forensics:session            facts about the recording, as plane stats
 //   /oom_forensics:<allocator>#<n>    one per allocator instance
 //   /oom_forensics:cupti:<n>          one per CUDA device
+//   /oom_forensics:forecast           what a step would have asked for
 //   /host:metadata                    the modules that XLA compiled
 //   /oom_forensics:source             the user's source lines; a file may hold
 //                                     several (see "Source lines")
@@ -387,6 +388,47 @@ inline constexpr std::string_view kSourceLines = "source_lines";  // str
 // Allocations whose stack was not kept because the table of stacks was full or
 // busy.
 inline constexpr std::string_view kDroppedStacks = "dropped_stacks";  // uint64
+
+// Forecasts: what a step of a graph would have asked for, had it gone on to its
+// end (kForecastPlane). Written from Python, after the fact or before a step; a
+// file may have several planes of this name.
+//
+// An XEventMetadata named kForecast is one forecast; its stats say of what. It
+// has one line for each order of execution that was tried; the line's name is
+// the order ("fifo", "lifo", "two_workers", "random_1", ...). A line begins
+// with an event of its kForecast. The others are requests in sequence,
+// offset_ps counts them: an event of a site (kAlloc, with kOp, kShape, kDtype
+// and kRequestedBytes, as in an allocator's plane) asks; what it gets has the
+// next number, from 0 in each line. An event named kFree gives back the one of
+// that number (kNumber). What is not given back stays after the step.
+//
+// What was live before the step (variables, inputs, constants) is not asked
+// for.
+inline constexpr std::string_view kForecastPlane = "/oom_forensics:forecast";
+inline constexpr std::string_view kForecast = "forecast";
+inline constexpr std::string_view kNumber = "number";  // uint64
+// kOrigin of a forecast: "oom" (the step that did not end), "ahead" (a step
+// that was not begun). The function, "__inference_one_step_on_data_123".
+inline constexpr std::string_view kFunction = "function";  // str
+// kStepId is the run of the function that the refused request belonged to.
+// The size of the batch; absent: not known.
+inline constexpr std::string_view kBatch = "batch";  // int64
+// Of a site: how many of its bytes each example of the batch takes; absent:
+// none.
+inline constexpr std::string_view kPerExampleBytes =
+    "per_example_bytes";  // uint64
+// What variables, inputs and constants take in a pool that has nothing else.
+inline constexpr std::string_view kHeldBytes = "held_bytes";  // uint64
+// Ops of the step, and those of them whose output sizes are not known: they are
+// in no number. kUnknownOps: "type name", lines.
+inline constexpr std::string_view kOpCount = "op_count";        // uint64
+inline constexpr std::string_view kUnknownCount = "unknown";    // uint64
+inline constexpr std::string_view kUnknownOps = "unknown_ops";  // str, lines
+// What was assumed where a value decides ("how often a loop goes round"),
+// lines.
+inline constexpr std::string_view kAssumed = "assumed";  // str, lines
+// Why there is no forecast; it then has no lines.
+inline constexpr std::string_view kReason = "reason";  // str
 
 }  // namespace oom_forensics::schema
 

@@ -18,6 +18,7 @@
 #include "converter/datasets/selection.h"
 #include "converter/exports/html/offline_page.h"
 #include "converter/input/trace_files.h"
+#include "converter/render/forecast_text.h"
 #include "converter/render/layout_picture.h"
 #include "converter/render/render.h"
 #include "converter/render/report.h"
@@ -205,10 +206,30 @@ absl::StatusOr<ReportParts> AskForReport(const Run& run, const Options& options,
     if (!peaks.ok()) return peaks.status();
     parts.peaks = *std::move(peaks);
   }
+  const auto forecasts = Ask(run, options, FORECAST);
+  if (!forecasts.ok()) return forecasts.status();
+  parts.forecasts = static_cast<const Forecasts&>(**forecasts);
   const auto leaks = Ask(run, options, LEAKS);
   if (!leaks.ok()) return leaks.status();
   parts.leaks = static_cast<const Leaks&>(**leaks);
   return parts;
+}
+
+// The forecast of a run's steps as text, or as the dataset.
+int Forecast(const Options& options, const Run& run) {
+  const auto answer = Ask(run, options, FORECAST);
+  if (!answer.ok()) return Fail(CodeOf(answer.status()), answer.status());
+  if (options.format != OutputFormat::kText) {
+    const auto bytes = Render(**answer, *FindDataset(FORECAST), options.format);
+    if (!bytes.ok()) return Fail(kExitUnreadable, bytes.status());
+    return WriteOutput(*bytes, options);
+  }
+  const bool to_terminal = (options.output.empty() || options.output == "-") &&
+                           isatty(STDOUT_FILENO);
+  return WriteOutput(
+      RenderForecasts(run.name(), static_cast<const Forecasts&>(**answer),
+                      StyleFromEnvironment(to_terminal)),
+      options);
 }
 
 int ReportOrInfo(const Options& options, const Run& run) {
@@ -232,12 +253,13 @@ int ReportOrInfo(const Options& options, const Run& run) {
 
 bool IsCommand(const std::string& name) {
   return name == "info" || name == "report" || name == "convert" ||
-         name == "html" || name == "serve";
+         name == "html" || name == "forecast" || name == "serve";
 }
 
 int Answer(const Options& options, const Run& run) {
   if (options.command == "convert") return Convert(options, run);
   if (options.command == "html") return Html(options, run);
+  if (options.command == "forecast") return Forecast(options, run);
   return ReportOrInfo(options, run);
 }
 
@@ -258,8 +280,8 @@ int RunCommand(const std::vector<std::string>& arguments) {
   if (!options.ok()) return Fail(kExitUsage, options.status());
   if (!IsCommand(options->command)) {
     return WrongUsage(options->command.empty()
-                          ? "Say what to do: info, report, convert, html or "
-                            "serve; see --help."
+                          ? "Say what to do: info, report, forecast, convert, "
+                            "html or serve; see --help."
                           : absl::StrCat("There is no command ",
                                          options->command, "; see --help."));
   }

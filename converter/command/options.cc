@@ -149,6 +149,8 @@ std::map<std::string, Setter> ValueFlags(Options* options) {
                          [=](PinCost v) { query->set_pin_cost(v); })},
       {"request-bytes",
        Number<uint64_t>([=](uint64_t v) { query->set_request_bytes(v); })},
+      {"limit-bytes",
+       Number<uint64_t>([=](uint64_t v) { query->set_limit_bytes(v); })},
       {"from-address",
        Number<uint64_t>([=](uint64_t v) { query->set_from_address(v); })},
       {"to-address",
@@ -231,6 +233,11 @@ std::string UsageText() {
 
   oom-forensics info PATH      what is in it, which sources, what is missing
   oom-forensics report PATH    the story of the OOMs, or of the peaks, as text
+  oom-forensics forecast PATH  what the step that never ended would have needed,
+                               by batch size
+  oom-forensics rehearse --limit=16GiB --steps=3 -- python train.py
+                               what a smaller device had made of a few steps
+                               (a part of the Python package)
   oom-forensics convert PATH --dataset=NAME [--format=json|pb|csv] [-o FILE]
   oom-forensics convert PATH --format=pprof [--at=MOMENT] -o live.pb.gz
                                the live set of a moment, for pprof
@@ -257,6 +264,7 @@ Moment        --at=peak|oom:N|end|step:N|event:N|TIME_NS
 Lists         --group-by --sort --ascending --offset --limit --range
 Timeline      --columns --top
 Map over time --columns --rows --from-address --to-address
+Forecast      --limit-bytes --oom --columns
 Others        --oom --request-bytes --allocation --pin-cost
 Input         --allow-truncated --max-memory-mb
 Page          --frontend-dir

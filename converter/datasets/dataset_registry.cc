@@ -8,6 +8,7 @@
 #include "converter/datasets/compare.h"
 #include "converter/datasets/dataset.h"
 #include "converter/datasets/driver_memory.h"
+#include "converter/datasets/forecast.h"
 #include "converter/datasets/fragmentation.h"
 #include "converter/datasets/info.h"
 #include "converter/datasets/leaks.h"
@@ -31,6 +32,7 @@ constexpr DatasetEntry kDatasets[] = {
     {STEPS, "steps", AnswerSteps, "steps"},
     {ADDRESS_HISTORY, "address_history", AnswerAddressHistory, "rectangles"},
     {ALLOCATION_LIFE, "allocation_life", AnswerAllocationLife, "allocation"},
+    {FORECAST, "forecast", AnswerForecast, "forecasts"},
 };
 
 }  // namespace

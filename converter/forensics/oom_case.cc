@@ -1,73 +1,15 @@
 #include "converter/forensics/oom_case.h"
 
 #include <algorithm>
-#include <set>
-#include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
+#include "converter/forensics/recorded_shapes.h"
 #include "converter/replay/memory_dump.h"
 #include "converter/text/text.h"
-#include "core/data_types.h"
+#include "core/bfc.h"
 
 namespace oom_forensics {
 namespace {
-
-// What ops of the trace asked for up to the failure, each op and shape once,
-// weighed by what is live of it.
-class ShapeCollector {
- public:
-  ShapeCollector(const AllocatorReplay& replay, const RoleClassifier& roles,
-                 const std::vector<Row>& live, Row failure)
-      : host_(replay.host()) {
-    absl::flat_hash_map<SiteId, uint64_t> live_bytes;
-    for (const Row row : live) {
-      live_bytes[replay.trace().site[row]] += replay.BytesOf(row);
-      const Role role = roles.RoleOf(row);
-      if (role == ROLE_VARIABLE || role == ROLE_OPTIMIZER) {
-        variable_shapes_.insert(replay.SiteOf(row).shape);
-      }
-    }
-    std::vector<bool> seen(host_.sites.size());
-    for (Row row = 0; row <= failure; ++row) {
-      const RowKind kind = replay.trace().kind_of[row];
-      if (kind != RowKind::kAlloc && kind != RowKind::kFailed) continue;
-      const SiteId site = replay.trace().site[row];
-      if (seen[site]) continue;
-      seen[site] = true;
-      const auto bytes = live_bytes.find(site);
-      Add(site, bytes == live_bytes.end() ? 0 : bytes->second);
-    }
-  }
-
-  const std::vector<ShapeUse>& uses() const { return uses_; }
-
- private:
-  void Add(SiteId id, uint64_t bytes) {
-    const AllocationSite& site = host_.sites.Get(id);
-    ShapeUse use;
-    use.op = host_.OpOf(site);
-    use.bytes = bytes;
-    use.is_variable = variable_shapes_.count(site.shape) != 0;
-    use.is_graph_node = ModeOf(host_, site) == GRAPH;
-    if (!ParseShape(host_.ShapeOf(site), &use.dims) || use.dims.empty()) return;
-    // Shapes, indices and counters: vectors of integers, not data.
-    const std::string dtype = DtypeName(site.dtype);
-    if (use.dims.size() == 1 && StartsWith(dtype, "int")) return;
-    const auto [known, inserted] =
-        index_.try_emplace({site.op, site.shape}, uses_.size());
-    if (inserted) {
-      uses_.push_back(std::move(use));
-    } else {
-      uses_[known->second].bytes += bytes;
-    }
-  }
-
-  const HostTrace& host_;
-  std::set<StringId> variable_shapes_;
-  absl::flat_hash_map<std::pair<StringId, StringId>, size_t> index_;
-  std::vector<ShapeUse> uses_;
-};
 
 // TensorFlow's own chunk map is of the same moment as the failure's numbers,
 // and has every chunk, whatever the recording may lack.
@@ -149,8 +91,14 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
       what_if_(replay, failure,
                device_is_full() ? usage_.reserved_bytes + growable_bytes()
                                 : limit_bytes()) {
-  batch_ = BatchDimension::Find(
-      ShapeCollector(replay, roles, live_, failure).uses());
+  const ForecastTrace* forecast = ForecastOf(replay, failure);
+  if (forecast != nullptr && !forecast->orders.empty()) {
+    forecast_ = std::make_unique<const StepForecastModel>(
+        *forecast,
+        PoolBefore(replay, BeginOfRun(replay, failure, forecast->step_id),
+                   limit_bytes()));
+  }
+  batch_ = BatchDimension::Find(RecordedShapes(replay, roles, live_, failure));
 }
 
 bool OomCase::IsOfThisStep(Row alloc) const {

@@ -14,6 +14,7 @@
 #include "converter/forensics/layout.h"
 #include "converter/forensics/leak_finder.h"
 #include "converter/forensics/roles.h"
+#include "converter/forensics/step_forecast.h"
 #include "converter/forensics/step_index.h"
 #include "converter/forensics/what_if.h"
 #include "converter/replay/allocator_replay.h"
@@ -79,6 +80,8 @@ class OomCase {
   const std::optional<CompletedStep>& completed_step() const {
     return completed_step_;
   }
+  // What the whole step would have needed; null: it was not forecast.
+  const StepForecastModel* forecast() const { return forecast_.get(); }
 
   // Free memory of the device; 0: unknown.
   uint64_t device_free_bytes() const {
@@ -104,6 +107,7 @@ class OomCase {
   const std::optional<CompletedStep> completed_step_;
   std::optional<BatchDimension> batch_;
   const WhatIf what_if_;
+  std::unique_ptr<const StepForecastModel> forecast_;
 };
 
 }  // namespace oom_forensics

@@ -77,6 +77,8 @@ void TryAlone(const OomCase& oom, RemedyCandidate& candidate) {
   if (remedy.bytes() == 0) {
     remedy.set_bytes(FreedBytes(oom, *candidate.scenario));
   }
+  const uint64_t growth_bytes = LeakedBytesPerStep(oom);
+  if (growth_bytes == 0 && GradeByForecast(oom, &remedy)) return;
   if (!oom.what_if().IsFaithful()) {
     remedy.set_sufficiency(UNCERTAIN);
     remedy.set_proof(
@@ -87,7 +89,6 @@ void TryAlone(const OomCase& oom, RemedyCandidate& candidate) {
               "does is not known.");
     return;
   }
-  const uint64_t growth_bytes = LeakedBytesPerStep(oom);
   if (growth_bytes != 0 && remedy.kind() != kReleaseLeak) {
     remedy.set_sufficiency(NOT_ENOUGH);
     remedy.set_proof(absl::StrCat(

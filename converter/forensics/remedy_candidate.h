@@ -12,6 +12,9 @@ namespace oom_forensics {
 
 // Remedy.kind of the only remedy that stops a growth.
 inline constexpr char kReleaseLeak[] = "release_leak";
+// Those that a forecast of the step can grade.
+inline constexpr char kSmallerBatch[] = "smaller_batch";
+inline constexpr char kLargerLimit[] = "larger_limit";
 
 struct RemedyCandidate {
   // kind, title, detail and code; the rest is set when it is tried.
@@ -40,6 +43,10 @@ std::optional<RemedyCandidate> FreeDevice(const OomCase& oom);
 std::optional<RemedyCandidate> LargerLimit(const OomCase& oom);
 std::optional<RemedyCandidate> MemoryGrowthOff(const OomCase& oom);
 std::optional<RemedyCandidate> CudaMallocAsync(const OomCase& oom);
+
+// Grades a remedy by the forecast of the whole step; false where there is none,
+// or it cannot tell of this remedy.
+bool GradeByForecast(const OomCase& oom, Remedy* remedy);
 
 // The scenario, and what the rest of the step is known to need.
 Scenario WithRestOfStep(const OomCase& oom, Scenario scenario);

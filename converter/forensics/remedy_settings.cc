@@ -54,8 +54,12 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
     extra_bytes += extra_bytes / 2;
     limit_bytes = RoundUpToStep(oom.limit_bytes() + extra_bytes);
   }
+  if (const StepForecastModel* forecast = oom.forecast()) {
+    limit_bytes = std::max(
+        limit_bytes, RoundUpToStep(forecast->EnoughLimit(forecast->batch())));
+  }
   RemedyCandidate candidate;
-  candidate.remedy.set_kind("larger_limit");
+  candidate.remedy.set_kind(kLargerLimit);
   candidate.remedy.set_title(
       absl::StrCat("Let TensorFlow use at least ", FormatBytes(limit_bytes),
                    " in place of ", FormatBytes(oom.limit_bytes()), "."));

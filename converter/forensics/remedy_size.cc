@@ -139,12 +139,15 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
     return std::nullopt;
   }
   const int64_t full = oom.batch()->size();
-  int64_t size = LargestBatch(oom, scales);
+  const StepForecastModel* forecast = oom.forecast();
+  int64_t size = forecast != nullptr && forecast->scales()
+                     ? forecast->LargestBatch(oom.limit_bytes(), full - 1)
+                     : LargestBatch(oom, scales);
   if (size > kBatchMultiple) size -= size % kBatchMultiple;
   const bool fits = size != 0;
   if (!fits) size = std::max<int64_t>(1, full / 2);
   RemedyCandidate candidate;
-  candidate.remedy.set_kind("smaller_batch");
+  candidate.remedy.set_kind(kSmallerBatch);
   candidate.remedy.set_title(
       absl::StrCat("Use a batch of ", size, " in place of ", full, "."));
   candidate.remedy.set_detail(absl::StrCat(

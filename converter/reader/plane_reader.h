@@ -73,6 +73,9 @@ absl::Status ReadAllocatorPlane(const PlaneLayout& plane, ReadContext* context);
 // Adds the device of "/oom_forensics:cupti:<n>" to the trace.
 absl::Status ReadDevicePlane(const PlaneLayout& plane, ReadContext* context);
 
+// Adds the forecasts of "/oom_forensics:forecast" to the trace.
+absl::Status ReadForecastPlane(const PlaneLayout& plane, ReadContext* context);
+
 // Adds the devices that TensorFlow's own GPU trace tells of, where the trace
 // has none from the collector.
 absl::Status ReadStockDevices(const SpaceLayout& layout, ReadContext* context);

@@ -82,6 +82,16 @@ constexpr NamedStat kCollectorStats[] = {
     {schema::kCuptiMode, StatKind::kCuptiMode},
     {schema::kCuptiReason, StatKind::kCuptiReason},
     {schema::kClockErrorNs, StatKind::kClockErrorNs},
+    {schema::kFunction, StatKind::kFunction},
+    {schema::kBatch, StatKind::kBatch},
+    {schema::kPerExampleBytes, StatKind::kPerExampleBytes},
+    {schema::kHeldBytes, StatKind::kHeldBytes},
+    {schema::kOpCount, StatKind::kOpCount},
+    {schema::kUnknownCount, StatKind::kUnknownCount},
+    {schema::kUnknownOps, StatKind::kUnknownOps},
+    {schema::kAssumed, StatKind::kAssumed},
+    {schema::kReason, StatKind::kReason},
+    {schema::kNumber, StatKind::kNumber},
 };
 
 // tsl/profiler/utils/xplane_schema.cc

@@ -103,6 +103,17 @@ enum class StatKind : uint8_t {
   kUnreadableRecords,
   kProfileStartTime,
   kProfileStopTime,
+  // Forecasts.
+  kFunction,
+  kBatch,
+  kPerExampleBytes,
+  kHeldBytes,
+  kOpCount,
+  kUnknownCount,
+  kUnknownOps,
+  kAssumed,
+  kReason,
+  kNumber,
   kCount,  // Not a kind: their number.
 };
 

@@ -42,6 +42,7 @@ void ReadTaskEnvironment(const PlaneLayout& plane, HostTrace* trace) {
 bool IsAllocatorPlane(std::string_view name) {
   return StartsWith(name, schema::kPlanePrefix) &&
          name != schema::kSessionPlane && name != schema::kSourcePlane &&
+         name != schema::kForecastPlane &&
          !StartsWith(name, schema::kCuptiPlanePrefix);
 }
 
@@ -68,6 +69,8 @@ absl::Status ReadPlanes(const SpaceLayout& layout, ReadContext* context) {
       read = ReadAllocatorPlane(plane, context);
     } else if (StartsWith(plane.name, schema::kCuptiPlanePrefix)) {
       read = ReadDevicePlane(plane, context);
+    } else if (plane.name == schema::kForecastPlane) {
+      read = ReadForecastPlane(plane, context);
     }
     if (!read.ok()) return read;
   }

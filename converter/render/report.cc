@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "converter/render/forecast_text.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {
@@ -157,6 +158,14 @@ void AddVerdict(const Oom& oom, std::string* text) {
   }
   if (!verdict.doubt().empty()) {
     absl::StrAppend(text, "  Doubt: ", Printable(verdict.doubt()), "\n");
+  }
+}
+
+void AddForecast(const ReportParts& parts, int oom, std::string* text) {
+  for (const StepForecast& forecast : parts.forecasts.forecasts()) {
+    if (forecast.oom() != oom) continue;
+    absl::StrAppend(text, "\n  Had the step gone on:\n",
+                    RenderForecast(forecast, false, {}));
   }
 }
 
@@ -348,6 +357,7 @@ std::string RenderReport(const std::string& run_name,
       absl::StrAppend(&text, "\n  The pool at that moment:\n",
                       parts.layouts[i]);
     }
+    AddForecast(parts, oom.index(), &text);
     AddHolders(oom, &text);
     AddLines(oom, &text);
     if (!oom.keepers().empty()) {

@@ -26,6 +26,7 @@ struct ReportParts {
   // Of a run without an OOM.
   std::vector<Peak> peaks;
   Leaks leaks;
+  Forecasts forecasts;
 };
 
 std::string RenderReport(const std::string& run_name, const ReportParts& parts);

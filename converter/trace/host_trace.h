@@ -9,6 +9,7 @@
 #include "converter/quality/quality_log.h"
 #include "converter/trace/allocator_trace.h"
 #include "converter/trace/device_trace.h"
+#include "converter/trace/forecast_trace.h"
 #include "converter/trace/site_table.h"
 #include "converter/trace/source_table.h"
 #include "converter/trace/string_table.h"
@@ -56,6 +57,7 @@ struct HostTrace {
   SourceTable source;
   std::vector<AllocatorTrace> allocators;
   std::vector<DeviceTrace> devices;
+  std::vector<ForecastTrace> forecasts;
   // Sorted by begin.
   std::vector<TrainingStep> steps;
   // What touches all allocators of the host.

@@ -19,7 +19,8 @@ program in this package). Python passes their answers on and never recomputes.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from oom_forensics.in_training.recorder import (
     RecorderError,
@@ -31,12 +32,15 @@ from oom_forensics.in_training.recorder import (
 )
 
 if TYPE_CHECKING:
+    from oom_forensics.in_training.step_forecast.ahead import AheadForecast
     from oom_forensics.trace import Trace
 
 __version__ = "0.1.0"
 __all__ = [
+    "ForecastCallback",
     "RecorderError",
     "configure",
+    "forecast",
     "last_report",
     "memory_stats",
     "open",
@@ -55,3 +59,28 @@ def open(path: str | os.PathLike[str], run: str = "") -> Trace:  # noqa: A001, a
     from oom_forensics.trace import Trace
 
     return Trace(path, run)
+
+
+def forecast(
+    model_or_function: Any,
+    *specs: Any,
+    batch_size: int | Sequence[int] | None = None,
+    limit_bytes: int = 0,
+) -> AheadForecast:
+    """What a step of a Keras model or `tf.function` will need, without running it.
+
+    See `oom_forensics.in_training.step_forecast.ahead.forecast` and docs/forecast.md.
+    """
+    # Imported here: TensorBoard imports this package at its start.
+    from oom_forensics.in_training.step_forecast import ahead
+
+    return ahead.forecast(model_or_function, *specs, batch_size=batch_size, limit_bytes=limit_bytes)
+
+
+def __getattr__(name: str) -> Any:
+    # Keras is imported only by who asks for its callback.
+    if name == "ForecastCallback":
+        from oom_forensics.in_training.step_forecast.keras_callback import ForecastCallback
+
+        return ForecastCallback
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

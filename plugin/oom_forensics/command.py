@@ -2,7 +2,8 @@
 
 Everything about traces is answered by the converter, which replaces this process
 so that signals, pipes and exit codes are its own. `doctor` asks the TensorFlow
-that is installed beside this package, and is therefore Python.
+that is installed beside this package, `rehearse` runs the user's program with it; both are
+therefore Python.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from oom_forensics import doctor
 
         return doctor.main(arguments[1:])
+    if arguments and arguments[0] == "rehearse":
+        from oom_forensics import rehearsal
+
+        return rehearsal.main(arguments[1:])
     try:
         program = str(converter_path())
     except ConverterMissingError as error:

@@ -27,6 +27,7 @@ class DatasetKind(str, enum.Enum):
     STEPS = "STEPS"
     ADDRESS_HISTORY = "ADDRESS_HISTORY"
     ALLOCATION_LIFE = "ALLOCATION_LIFE"
+    FORECAST = "FORECAST"
 
 
 class GroupBy(str, enum.Enum):
@@ -52,6 +53,14 @@ class GroupBy(str, enum.Enum):
     """Eager or graph"""
     GROUP_DEVICE = "GROUP_DEVICE"
     """Of the allocator; its name where that is not known"""
+    GROUP_LINE = "GROUP_LINE"
+    """Lines of the user's program, as SourceLocation.line tells them."""
+    GROUP_FILE = "GROUP_FILE"
+    GROUP_FUNCTION = "GROUP_FUNCTION"
+    GROUP_STACK = "GROUP_STACK"
+    """A tree of calls: children are what a line called, outermost first; all
+    frames are the user's.
+    """
 
 
 class SortKey(str, enum.Enum):
@@ -160,6 +169,18 @@ class Sufficiency(str, enum.Enum):
     """
 
 
+class ForecastFit(str, enum.Enum):
+    """Whether a step fits into a limit."""
+
+    FORECAST_FIT_UNKNOWN = "FORECAST_FIT_UNKNOWN"
+    FORECAST_FITS = "FORECAST_FITS"
+    """In every order that was tried, with the margin that experience asks for."""
+    FORECAST_UNCERTAIN = "FORECAST_UNCERTAIN"
+    """It depends on the order in which TensorFlow runs its ops, or is too close."""
+    FORECAST_DOES_NOT_FIT = "FORECAST_DOES_NOT_FIT"
+    """In no order."""
+
+
 @dataclass
 class Filter(Message):
     """Which allocations a question is about. Unset fields do not restrict."""
@@ -185,6 +206,12 @@ class Filter(Message):
     inside the allocation.
     """
     role: Role = Role.ROLE_UNKNOWN
+    source_file: str = ""
+    """Only what is told by this line of the user's program, as SourceLocation.line
+    names it: a file, a line of it (0: any), a function of it.
+    """
+    source_line: int = 0
+    source_function: str = ""
 
 
 @dataclass
@@ -250,6 +277,8 @@ class Query(Message):
     filter, where the other trace has them.
     """
     other_allocator: str = ""
+    limit_bytes: int = 0
+    """FORECAST: the limit that fits are told for; 0: the recorded one."""
 
 
 @dataclass
@@ -265,6 +294,55 @@ class Quality(Message):
     host: str = ""
     allocator: str = ""
     """Empty: the whole host."""
+
+
+@dataclass
+class SourceFrame(Message):
+    """A line of Python, and the function that it is of."""
+
+    file: str = ""
+    """As Python names it: a path, or "<stdin>"; empty: left out on request."""
+    line: int = 0
+    """From 1; 0: not known."""
+    function: str = ""
+    is_library: bool = False
+    """Of Python's library or an installed package, not the user's."""
+    text: str = ""
+    """The text of the line; empty: not recorded."""
+
+
+@dataclass
+class SourceLocation(Message):
+    """Where in the program an allocation comes from."""
+
+    line: SourceFrame = field(default_factory=lambda: SourceFrame())
+    """The line that it is told by, and that a user would change: where the Keras
+    object was made that the op belongs to, else where the op was called.
+    """
+    object: str = ""
+    """What was made at `line`, "Conv2D conv2d_1"; empty: the op was called there."""
+    called: SourceFrame = field(default_factory=lambda: SourceFrame())
+    """Where the op was called; set where `line` is another."""
+    frames: list[SourceFrame] = field(default_factory=list)
+    """All frames that were recorded of the call, innermost first. Filled for a
+    request that failed, and in ALLOCATION_LIFE.
+    """
+
+
+@dataclass
+class Keeper(Message):
+    """What keeps live allocations from being freed, as Python's references tell."""
+
+    host: str = ""
+    chain: list[str] = field(default_factory=list)
+    """From the root to the tensor: "list 'losses' in __main__ (200 items)", ..."""
+    count: int = 0
+    """How many of the live allocations it keeps, and their bytes."""
+    allocated_bytes: int = 0
+    example: Allocation = field(default_factory=lambda: Allocation())
+    """The largest of them."""
+    line: SourceFrame = field(default_factory=lambda: SourceFrame())
+    """Where the root is; not set: not recorded."""
 
 
 @dataclass
@@ -307,6 +385,8 @@ class Allocation(Message):
     allocator: str = ""
     weight: float = 0.0
     """How many it stands for under sampling; 1 without."""
+    source: SourceLocation = field(default_factory=lambda: SourceLocation())
+    """Not set: not recorded."""
 
 
 @dataclass
@@ -501,7 +581,9 @@ class AllocationGroup(Message):
     allocated_bytes: int = 0
     largest_bytes: int = 0
     children: list[AllocationGroup] = field(default_factory=list)
-    """GROUP_SCOPE: the level below."""
+    """GROUP_SCOPE, GROUP_STACK: the level below."""
+    line: SourceFrame = field(default_factory=lambda: SourceFrame())
+    """GROUP_LINE, GROUP_STACK: the line; not set: not recorded."""
 
 
 @dataclass
@@ -648,6 +730,8 @@ class Request(Message):
     role: Role = Role.ROLE_UNKNOWN
     mode: Mode = Mode.MODE_UNKNOWN
     op_type: str = ""
+    source: SourceLocation = field(default_factory=lambda: SourceLocation())
+    """Not set: not recorded."""
 
 
 @dataclass
@@ -764,6 +848,10 @@ class Remedy(Message):
     needs_high_bytes: int = 0
     has_bytes: int = 0
     """What it then has."""
+    line: SourceFrame = field(default_factory=lambda: SourceFrame())
+    """The line to change; not set: not recorded."""
+    keeper: list[str] = field(default_factory=list)
+    """The object that has to let go, from its root on; empty: not recorded."""
 
 
 @dataclass
@@ -818,6 +906,10 @@ class Oom(Message):
     """
     also_refused: list[int] = field(default_factory=list)
     """Of the first of an incident: `index` of the others."""
+    keepers: list[Keeper] = field(default_factory=list)
+    """What keeps the live allocations, the largest first; empty: not recorded."""
+    lines: list[AllocationGroup] = field(default_factory=list)
+    """The largest holders by line."""
 
 
 @dataclass
@@ -865,6 +957,10 @@ class Leak(Message):
     sentence: str = ""
     by_step: list[StepBytes] = field(default_factory=list)
     """Live bytes at the end of each step, for a picture."""
+    source: SourceLocation = field(default_factory=lambda: SourceLocation())
+    """Of most of the bytes that are kept; not set: not recorded."""
+    keepers: list[Keeper] = field(default_factory=list)
+    """What keeps them, the largest first."""
 
 
 @dataclass
@@ -1151,4 +1247,108 @@ class AllocationLife(Message):
     before: list[Allocation] = field(default_factory=list)
     """What lay at the same address before and after."""
     after: list[Allocation] = field(default_factory=list)
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class ForecastNeed(Message):
+    """What a step needs: the smallest limit that is enough for it and for what was
+    live before it, as a range over the orders in which TensorFlow may run it.
+    """
+
+    batch: int = 0
+    """Examples; 0: not known, and as it was."""
+    low_bytes: int = 0
+    high_bytes: int = 0
+    fit: ForecastFit = ForecastFit.FORECAST_FIT_UNKNOWN
+    """Within StepForecast.limit_bytes."""
+
+
+@dataclass
+class ForecastOrder(Message):
+    """One order of execution: "fifo" runs ops as they become ready, "lifo" the last
+    one first, "two_workers" and "random_..." two at a time.
+    """
+
+    name: str = ""
+    peak_in_use_bytes: int = 0
+    """Of the step and what was live before it, without rounding by the pool's
+    layout.
+    """
+    smallest_limit_bytes: int = 0
+    refused_request: int = 0
+    """With the recorded map and limit: the request that finds no place, and the
+    op that makes it; -1: all find one, or there is no map.
+    """
+    refused_op: str = ""
+
+
+@dataclass
+class ForecastColumn(Message):
+    """A stretch of the step in its first order."""
+
+    from_request: int = 0
+    """Requests from the step's begin."""
+    to_request: int = 0
+    in_use_bytes: int = 0
+    """The most in use there, what was live before the step included."""
+    layer_bytes: list[int] = field(default_factory=list)
+    """At that moment, of each of StepForecast.layers."""
+    op_name: str = ""
+    """The op that asked then."""
+
+
+@dataclass
+class StepForecast(Message):
+    """See proto/datasets.proto, StepForecast."""
+
+    host: str = ""
+    allocator: str = ""
+    """Empty: no pool is recorded."""
+    oom: int = 0
+    """Index as in OOM_WINDOW; -1: of a step that was not begun."""
+    function: str = ""
+    """\"one_step_on_data"
+    """
+    limit_bytes: int = 0
+    """0: not known"""
+    live_bytes: int = 0
+    """What was live before the step."""
+    need: ForecastNeed = field(default_factory=lambda: ForecastNeed())
+    """What it needs as it is."""
+    orders: list[ForecastOrder] = field(default_factory=list)
+    batches: list[ForecastNeed] = field(default_factory=list)
+    """Other sizes of the batch, largest first."""
+    largest_batch: int = 0
+    """The largest that fits; 0: none does, or the batch is not known."""
+    layers: list[str] = field(default_factory=list)
+    """Layers with most at the peak, largest first; the last one is all others."""
+    columns: list[ForecastColumn] = field(default_factory=list)
+    op_count: int = 0
+    """Ops that were run, and those of them whose output sizes are not known: they
+    are in no number.
+    """
+    unknown_count: int = 0
+    unknown_ops: list[str] = field(default_factory=list)
+    """\"type name"
+    """
+    assumed: list[str] = field(default_factory=list)
+    """What was assumed where a value decides."""
+    reason: str = ""
+    """Why there is no forecast; the numbers are then 0."""
+    sentence: str = ""
+    """What it says, in words."""
+    origin: str = ""
+    """\"oom": the graph of the step that did not end; "ahead": the graph of one
+    that was not begun; "recorded": no graph, but an earlier step that ended,
+    whose number is recorded_step.
+    """
+    recorded_step: int = 0
+
+
+@dataclass
+class Forecasts(Message):
+    """See proto/datasets.proto, Forecasts."""
+
+    forecasts: list[StepForecast] = field(default_factory=list)
     quality: list[Quality] = field(default_factory=list)

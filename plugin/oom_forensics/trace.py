@@ -160,6 +160,20 @@ class Trace:
         """Sites that grow step over step, and allocations that outlive their step."""
         return self._ask(datasets.Leaks, Query(dataset=DatasetKind.LEAKS), only)
 
+    def forecast(
+        self,
+        oom: int | None = None,
+        *,
+        limit_bytes: int = 0,
+        columns: int = 0,
+        only: Filter | None = None,
+    ) -> datasets.Forecasts:
+        """What the steps that ran out of memory (or one) would have needed."""
+        query = Query(
+            dataset=DatasetKind.FORECAST, oom=oom, limit_bytes=limit_bytes, columns=columns
+        )
+        return self._ask(datasets.Forecasts, query, only)
+
     def steps(self, *, limit: int = 0, only: Filter | None = None) -> datasets.Steps:
         """Peak, allocations and survivors of every training step."""
         return self._ask(datasets.Steps, Query(dataset=DatasetKind.STEPS, limit=limit), only)

@@ -7,6 +7,7 @@ import { AddressMap } from '../views/address-map/AddressMap';
 import { Allocators } from '../views/allocators/Allocators';
 import { Compare } from '../views/compare/Compare';
 import { DriverMemory } from '../views/driver/DriverMemory';
+import { Forecast } from '../views/forecast/Forecast';
 import { Fragmentation } from '../views/fragmentation/Fragmentation';
 import { History } from '../views/history/History';
 import { Holders } from '../views/holders/Holders';
@@ -50,6 +51,7 @@ const DETAIL_VIEWS: readonly DetailView[] = [
     ofMoment: true,
     applies: ({ allocator }) => allocator.oomCount > 0n,
   },
+  { name: 'forecast', title: 'The whole step', View: Forecast, ofMoment: false },
   { name: 'leaks', title: 'Leaks', View: Leaks, ofMoment: false },
   { name: 'steps', title: 'Steps', View: Steps, ofMoment: false },
   { name: 'compare', title: 'Compare', View: Compare, ofMoment: true },

@@ -7,6 +7,7 @@ import {
   CompareSchema,
   DatasetKind,
   DriverMemorySchema,
+  ForecastsSchema,
   FragmentationSchema,
   InfoSchema,
   LeaksSchema,
@@ -35,6 +36,7 @@ export const FRAGMENTATION = {
   kind: DatasetKind.FRAGMENTATION,
   schema: FragmentationSchema,
 } as const;
+export const FORECAST = { kind: DatasetKind.FORECAST, schema: ForecastsSchema } as const;
 export const OOM_WINDOW = { kind: DatasetKind.OOM_WINDOW, schema: OomWindowSchema } as const;
 export const LEAKS = { kind: DatasetKind.LEAKS, schema: LeaksSchema } as const;
 export const DRIVER_MEMORY = {

@@ -1,7 +1,7 @@
 /** Views whose dataset the converter does not have: they are not offered. */
 import { signal } from '@preact/signals';
 import { questionOf } from '../data/client';
-import { ADDRESS_HISTORY, COMPARE, DRIVER_MEMORY, LEAKS, STEPS } from '../data/query';
+import { ADDRESS_HISTORY, COMPARE, DRIVER_MEMORY, FORECAST, LEAKS, STEPS } from '../data/query';
 import { DatasetError } from '../data/source';
 import type { ViewName } from './selection';
 import { client } from './session';
@@ -14,6 +14,7 @@ const PROBES: readonly {
   readonly dataset: Parameters<typeof questionOf>[0];
 }[] = [
   { view: 'history', dataset: ADDRESS_HISTORY },
+  { view: 'forecast', dataset: FORECAST },
   { view: 'leaks', dataset: LEAKS },
   { view: 'steps', dataset: STEPS },
   { view: 'compare', dataset: COMPARE },

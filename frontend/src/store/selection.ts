@@ -37,6 +37,7 @@ export const VIEWS = [
   'live',
   'fragmentation',
   'window',
+  'forecast',
   'leaks',
   'steps',
   'compare',

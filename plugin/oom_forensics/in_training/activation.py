@@ -34,8 +34,10 @@ from oom_forensics.in_training.evidence.moments import (
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.keepers.evidence import watch_keepers
 from oom_forensics.in_training.recorder import local_path
+from oom_forensics.in_training.rehearsal import begin_if_asked
 from oom_forensics.in_training.source.evidence import watch_source_lines
 from oom_forensics.in_training.stacks import watch_stacks
+from oom_forensics.in_training.step_forecast import at_out_of_memory
 from oom_forensics.in_training.training_steps import watch_training_steps
 
 _KERAS_CALLBACKS = (
@@ -58,7 +60,7 @@ def activate(library: CollectorLibrary) -> None:
     )
     for name in _KERAS_CALLBACKS:
         when_imported(name, lambda module: _watch_callback(module, learn))
-    watch_training_steps(library.begin_step)
+    watch_training_steps(begin_if_asked(library))
     watch_stacks(library)
     when_imported(
         "tensorflow.python.profiler.internal._pywrap_profiler",
@@ -71,6 +73,7 @@ def activate(library: CollectorLibrary) -> None:
     watch_source_lines(library)
     watch_keepers(library)
     watch_exit(library)
+    at_out_of_memory.register(library)
 
 
 def _watch_sessions(module: ModuleType, learn: Callable[[object], None]) -> None:

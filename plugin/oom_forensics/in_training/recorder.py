@@ -47,6 +47,7 @@ def configure(
     evidence: bool | None = None,
     source_lines: bool | None = None,
     keepers: bool | None = None,
+    forecast: bool | None = None,
     user_paths: Sequence[str | os.PathLike[str]] | None = None,
     library_paths: Sequence[str | os.PathLike[str]] | None = None,
     source_paths: Literal["full", "project", "none"] | None = None,
@@ -77,6 +78,8 @@ def configure(
         source lines, who keeps the memory; True.
       source_lines: Whether the user's source lines are recorded; True.
       keepers: Whether a report says which Python objects keep live tensors; True.
+      forecast: Whether a step that runs out of memory is forecast to its end
+        (docs/forecast.md), which takes up to 5 s of the first three; True.
       user_paths: Folders whose code counts as the user's though it is installed.
       library_paths: Folders whose code counts as a library's though it is not.
       source_paths: How the path of a source file stands in a run: "full", "project"

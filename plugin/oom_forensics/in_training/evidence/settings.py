@@ -15,6 +15,7 @@ class EvidenceSettings:
     evidence: bool
     source_lines: bool
     keepers: bool
+    forecast: bool
     user_paths: str
     library_paths: str
     source_paths: Literal["full", "project", "none"]

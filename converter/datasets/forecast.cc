@@ -1,0 +1,265 @@
+#include "converter/datasets/forecast.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "converter/datasets/forecast_columns.h"
+#include "converter/datasets/messages.h"
+#include "converter/datasets/selection.h"
+#include "converter/forensics/recorded_step.h"
+#include "converter/forensics/step_forecast.h"
+#include "converter/text/text.h"
+#include "core/size_text.h"
+
+namespace oom_forensics {
+namespace {
+
+using StepForecastModel = ::oom_forensics::StepForecastModel;
+
+constexpr uint32_t kDefaultColumns = 200;
+constexpr uint32_t kMaxColumns = 2000;
+// Batches of the table: the recorded one and its halves, and twice it.
+constexpr int kHalvings = 6;
+
+// "__inference_one_step_on_data_123" as a person knows it.
+std::string FunctionName(std::string_view name) {
+  constexpr std::string_view kPrefix = "__inference_";
+  if (StartsWith(name, kPrefix)) name.remove_prefix(kPrefix.size());
+  const size_t number = name.find_last_not_of("0123456789");
+  if (number != std::string_view::npos && number + 1 < name.size() &&
+      name[number] == '_') {
+    name = name.substr(0, number);
+  }
+  return std::string(name);
+}
+
+ForecastFit FitMessage(Fit fit) {
+  switch (fit) {
+    case Fit::kFits:
+      return FORECAST_FITS;
+    case Fit::kUncertain:
+      return FORECAST_UNCERTAIN;
+    case Fit::kDoesNotFit:
+      return FORECAST_DOES_NOT_FIT;
+    case Fit::kUnknown:
+      break;
+  }
+  return FORECAST_FIT_UNKNOWN;
+}
+
+ForecastNeed NeedMessage(const StepForecastModel& model, int64_t batch,
+                         uint64_t limit_bytes) {
+  ForecastNeed message;
+  const Need need = model.NeedOf(batch);
+  message.set_batch(batch);
+  message.set_low_bytes(need.low_bytes);
+  message.set_high_bytes(need.high_bytes);
+  message.set_fit(FitMessage(model.FitOf(batch, limit_bytes)));
+  return message;
+}
+
+std::string Range(const ForecastNeed& need) {
+  const std::string low = FormatBytes(need.low_bytes());
+  const std::string high = FormatBytes(need.high_bytes());
+  return low == high ? high : absl::StrCat(low, " to ", high);
+}
+
+std::string Sentence(const StepForecast& answer) {
+  if (!answer.reason().empty()) {
+    return absl::StrCat("There is no forecast of the step: ", answer.reason());
+  }
+  const ForecastNeed& need = answer.need();
+  std::string text = absl::StrCat(
+      answer.origin() == "recorded" ? "A step like those before needs "
+                                    : "The whole step needs ",
+      Range(need),
+      answer.limit_bytes() == 0
+          ? ""
+          : absl::StrCat(" of ", FormatBytes(answer.limit_bytes())),
+      need.batch() > 0 ? absl::StrCat(" at batch ", need.batch()) : "", ".");
+  if (answer.largest_batch() > 0 && answer.largest_batch() < need.batch()) {
+    absl::StrAppend(&text, " The largest batch that is sure to fit is ",
+                    answer.largest_batch(), ".");
+  }
+  return text;
+}
+
+void FillOrders(const HostTrace& host, const ForecastTrace& forecast,
+                const StepForecastModel& model, StepForecast* answer) {
+  for (const ForecastOrderTrace& order : forecast.orders) {
+    const OrderOutcome outcome = model.OutcomeOf(order);
+    ForecastOrder* message = answer->add_orders();
+    message->set_name(order.name);
+    message->set_peak_in_use_bytes(outcome.peak_in_use_bytes);
+    message->set_smallest_limit_bytes(outcome.smallest_limit_bytes);
+    message->set_refused_request(-1);
+    if (outcome.refused_event.has_value()) {
+      const ForecastEvent& event = order.events[*outcome.refused_event];
+      message->set_refused_request(
+          static_cast<int64_t>(*outcome.refused_event));
+      message->set_refused_op(host.strings.Get(forecast.sites[event.index].op));
+    }
+  }
+}
+
+void FillBatches(const StepForecastModel& model, StepForecast* answer) {
+  if (!model.scales()) return;
+  const int64_t batch = model.batch();
+  std::vector<int64_t> sizes = {2 * batch};
+  for (int64_t size = batch; size > 0 && sizes.size() < kHalvings + 2;
+       size /= 2) {
+    sizes.push_back(size);
+  }
+  answer->set_largest_batch(
+      model.LargestBatch(answer->limit_bytes(), 4 * batch));
+  if (answer->largest_batch() > 0) sizes.push_back(answer->largest_batch());
+  std::sort(sizes.rbegin(), sizes.rend());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  for (const int64_t size : sizes) {
+    *answer->add_batches() = NeedMessage(model, size, answer->limit_bytes());
+  }
+}
+
+// Where a forecast belongs: its OOM, or the pool that the step would have had.
+struct Place {
+  int oom = -1;
+  std::string allocator;
+  PoolBeforeStep pool;
+};
+
+Place PlaceOf(const Run& run, size_t host, const ForecastTrace& forecast) {
+  Place place;
+  const std::vector<OomRef> ooms = ListOoms(run);
+  for (size_t i = 0; i < ooms.size(); ++i) {
+    if (ooms[i].allocator.host != host) continue;
+    const SelectedAllocator allocator = LoadAllocator(run, ooms[i].allocator);
+    if (ForecastOf(*allocator.replay, ooms[i].row) != &forecast) continue;
+    place.oom = static_cast<int>(i);
+    place.allocator = allocator.replay->trace().name;
+    place.pool =
+        PoolBefore(*allocator.replay,
+                   BeginOfRun(*allocator.replay, ooms[i].row, forecast.step_id),
+                   allocator.replay->trace().LimitAt(ooms[i].row));
+    return place;
+  }
+  // A step that was not begun meets what its process held, or, where no pool is
+  // recorded, what it holds itself.
+  const SharedHost analysis = run.Load(host);
+  for (const auto& replay : analysis->allocators()) {
+    if (replay->trace().name != forecast.allocator) continue;
+    place.allocator = replay->trace().name;
+    place.pool = PoolBefore(*replay, replay->end_position(),
+                            replay->trace().limit_bytes);
+    return place;
+  }
+  place.pool.live_bytes.push_back(forecast.held_bytes);
+  return place;
+}
+
+StepForecast Tell(const HostTrace& host, const ForecastTrace& forecast,
+                  Place place, const Query& query) {
+  StepForecast answer;
+  answer.set_origin(forecast.origin);
+  answer.set_host(host.host);
+  answer.set_allocator(place.allocator);
+  answer.set_oom(place.oom);
+  answer.set_function(FunctionName(forecast.function));
+  answer.set_limit_bytes(query.limit_bytes() > 0 ? query.limit_bytes()
+                                                 : place.pool.limit_bytes);
+  answer.set_op_count(forecast.op_count);
+  answer.set_unknown_count(forecast.unknown_count);
+  answer.mutable_unknown_ops()->Assign(forecast.unknown_ops.begin(),
+                                       forecast.unknown_ops.end());
+  answer.mutable_assumed()->Assign(forecast.assumed.begin(),
+                                   forecast.assumed.end());
+  answer.set_reason(forecast.reason);
+  const StepForecastModel model(forecast, std::move(place.pool));
+  answer.set_live_bytes(model.live_bytes());
+  if (model.has_orders()) {
+    *answer.mutable_need() =
+        NeedMessage(model, forecast.batch, answer.limit_bytes());
+    FillOrders(host, forecast, model, &answer);
+    FillBatches(model, &answer);
+    FillForecastColumns(host, forecast, model.live_bytes(),
+                        query.columns() == 0
+                            ? kDefaultColumns
+                            : std::min(query.columns(), kMaxColumns),
+                        &answer);
+  }
+  answer.set_sentence(Sentence(answer));
+  return answer;
+}
+
+// Of steps that have a graph.
+void AddSimulated(const DatasetInput& input, Forecasts* answer) {
+  for (size_t host = 0; host < input.run.hosts().size(); ++host) {
+    const std::string& asked = input.query.filter().host();
+    if (!asked.empty() && asked != input.run.hosts()[host].host) continue;
+    const SharedHost analysis = input.run.Load(host);
+    for (const ForecastTrace& forecast : analysis->trace().forecasts) {
+      Place place = PlaceOf(input.run, host, forecast);
+      if (input.query.has_oom() && place.oom != input.query.oom()) continue;
+      *answer->add_forecasts() =
+          Tell(analysis->trace(), forecast, std::move(place), input.query);
+    }
+  }
+}
+
+void AddRecorded(const SelectedAllocator& allocator, int oom, Position end,
+                 uint64_t limit_bytes, const Query& query, Forecasts* answer) {
+  std::optional<RecordedStep> step = HeaviestStep(
+      *allocator.replay, allocator.host->Roles(*allocator.replay), end);
+  if (!step.has_value()) return;
+  Place place{oom, allocator.replay->trace().name, std::move(step->pool)};
+  place.pool.limit_bytes = limit_bytes;
+  *answer->add_forecasts() =
+      Tell(allocator.host->trace(), step->forecast, std::move(place), query);
+  answer->mutable_forecasts()->rbegin()->set_recorded_step(step->number);
+}
+
+// Where there is no graph: of the heaviest step that ended before the OOM, or
+// of a run that had none.
+void AddRecordedSteps(const DatasetInput& input, const Selection& selected,
+                      Forecasts* answer) {
+  std::set<int> told;
+  for (const StepForecast& forecast : answer->forecasts()) {
+    if (forecast.reason().empty()) told.insert(forecast.oom());
+  }
+  const std::vector<OomRef> ooms = ListOoms(input.run);
+  for (size_t i = 0; i < ooms.size(); ++i) {
+    const int oom = static_cast<int>(i);
+    if (input.query.has_oom() && input.query.oom() != oom) continue;
+    if (told.count(oom) != 0) continue;
+    const SelectedAllocator allocator =
+        LoadAllocator(input.run, ooms[i].allocator);
+    AddRecorded(allocator, oom, ooms[i].row,
+                allocator.replay->trace().LimitAt(ooms[i].row), input.query,
+                answer);
+  }
+  if (!ooms.empty() || !told.empty() || input.query.has_oom()) return;
+  for (const SelectedAllocator& allocator : selected) {
+    AddRecorded(allocator, -1, allocator.replay->end_position(),
+                allocator.replay->trace().limit_bytes, input.query, answer);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<DatasetMessage> AnswerForecast(const DatasetInput& input) {
+  const auto selected = SelectAllocators(input.run, input.query.filter());
+  if (!selected.ok()) return selected.status();
+  auto answer = std::make_unique<Forecasts>();
+  AddSimulated(input, answer.get());
+  AddRecordedSteps(input, *selected, answer.get());
+  AddQuality(input, *selected, answer->mutable_quality());
+  return DatasetMessage(std::move(answer));
+}
+
+}  // namespace oom_forensics

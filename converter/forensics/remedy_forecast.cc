@@ -1,0 +1,50 @@
+// What the forecast of the whole step tells of a remedy.
+#include "absl/strings/str_cat.h"
+#include "converter/forensics/remedy_candidate.h"
+#include "core/size_text.h"
+
+namespace oom_forensics {
+namespace {
+
+Sufficiency GradeOf(Fit fit) {
+  switch (fit) {
+    case Fit::kFits:
+      return ENOUGH_ALONE;
+    case Fit::kDoesNotFit:
+      return NOT_ENOUGH;
+    case Fit::kUncertain:
+    case Fit::kUnknown:
+      break;
+  }
+  return UNCERTAIN;
+}
+
+}  // namespace
+
+bool GradeByForecast(const OomCase& oom, Remedy* remedy) {
+  const StepForecastModel* forecast = oom.forecast();
+  if (forecast == nullptr) return false;
+  int64_t batch = forecast->batch();
+  uint64_t limit_bytes = oom.limit_bytes();
+  if (remedy->kind() == kSmallerBatch && forecast->scales()) {
+    batch = remedy->values().batch_size();
+  } else if (remedy->kind() == kLargerLimit) {
+    limit_bytes = remedy->values().limit_bytes();
+  } else {
+    return false;
+  }
+  const Need need = forecast->NeedOf(batch);
+  remedy->set_sufficiency(GradeOf(forecast->FitOf(batch, limit_bytes)));
+  remedy->set_needs_low_bytes(need.low_bytes);
+  remedy->set_needs_high_bytes(need.high_bytes);
+  remedy->set_has_bytes(limit_bytes);
+  remedy->set_proof(absl::StrCat(
+      "The graph of the step was run without data to its end, in several "
+      "orders of its ops, and what it asked for placed by a model of "
+      "TensorFlow's allocator: it needs ",
+      FormatBytes(need.low_bytes), " to ", FormatBytes(need.high_bytes), " of ",
+      FormatBytes(limit_bytes), "."));
+  return true;
+}
+
+}  // namespace oom_forensics

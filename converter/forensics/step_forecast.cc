@@ -1,0 +1,240 @@
+#include "converter/forensics/step_forecast.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "converter/forensics/what_if.h"
+#include "converter/text/text.h"
+#include "core/bfc.h"
+
+namespace oom_forensics {
+namespace {
+
+// Requests below this part of the peak do not decide where the others lie; they
+// are counted, but not placed while a limit is sought.
+constexpr uint64_t kSmallShare = 4096;
+// A limit is sought to this part of it.
+constexpr double kLimitStep = 0.01;
+// More than so many times its peak no order needs: a request may be refused for
+// another reason (a layout that cannot be).
+constexpr double kMostOverPeak = 4.0;
+// A pool whose only region is at least this part of its limit does not grow.
+constexpr double kWholePoolShare = 0.99;
+
+}  // namespace
+
+Position BeginOfRun(const AllocatorReplay& replay, Row failure,
+                    int64_t step_id) {
+  const AllocatorTrace& trace = replay.trace();
+  Position begin = failure;
+  if (step_id == 0) {
+    for (const TrainingStep& step : replay.host().steps) {
+      const Position position = trace.PositionAt(step.begin_ps);
+      if (position <= failure) begin = std::max(position, trace.baseline_rows);
+    }
+    return begin;
+  }
+  for (Row row = failure; row-- > trace.baseline_rows;) {
+    if (trace.kind_of[row] == RowKind::kAlloc &&
+        trace.ContextOf(row).step_id == step_id) {
+      begin = row;
+    }
+  }
+  return begin;
+}
+
+const ForecastTrace* ForecastOf(const AllocatorReplay& replay, Row failure) {
+  const int64_t step_id = replay.trace().ContextOf(failure).step_id;
+  const bool is_last = !replay.failure_positions().empty() &&
+                       replay.failure_positions().back() == failure;
+  for (const ForecastTrace& forecast : replay.host().forecasts) {
+    if (forecast.origin != "oom") continue;
+    // A run is written at an OOM: without an id it is of the last one.
+    if (forecast.step_id != 0 ? forecast.step_id == step_id : is_last) {
+      return &forecast;
+    }
+  }
+  return nullptr;
+}
+
+PoolBeforeStep PoolBefore(const AllocatorReplay& replay, Position position,
+                          uint64_t limit_bytes) {
+  PoolBeforeStep pool;
+  pool.limit_bytes = limit_bytes;
+  std::vector<Row> live = replay.LiveAt(position);
+  std::sort(live.begin(), live.end());
+  for (const Row row : live) {
+    pool.live_bytes.push_back(replay.SiteOf(row).requested_bytes);
+  }
+  if (!replay.trace().has_layout) return pool;
+  pool.layout = LayoutAt(replay, position);
+  const std::vector<MappedRegion> regions = replay.RegionsAt(position);
+  pool.allow_growth = regions.size() != 1 ||
+                      static_cast<double>(regions.front().size_bytes) <
+                          kWholePoolShare * static_cast<double>(limit_bytes);
+  pool.garbage_collection = StartsWith(replay.trace().name, "GPU");
+  return pool;
+}
+
+StepForecastModel::StepForecastModel(const ForecastTrace& forecast,
+                                     PoolBeforeStep pool)
+    : forecast_(forecast), pool_(std::move(pool)) {
+  for (const uint64_t bytes : pool_.live_bytes) {
+    live_bytes_ += RoundedBytes(bytes);
+  }
+  scales_ = forecast.batch > 0 &&
+            std::any_of(forecast.sites.begin(), forecast.sites.end(),
+                        [](const ForecastSite& site) {
+                          return site.per_example_bytes > 0;
+                        });
+}
+
+uint64_t StepForecastModel::BytesOf(const ForecastSite& site,
+                                    int64_t batch) const {
+  if (batch == 0 || !scales_) return site.requested_bytes;
+  const auto of_batch =
+      site.per_example_bytes * static_cast<uint64_t>(forecast_.batch);
+  const uint64_t fixed =
+      site.requested_bytes > of_batch ? site.requested_bytes - of_batch : 0;
+  return fixed + site.per_example_bytes * static_cast<uint64_t>(batch);
+}
+
+uint64_t StepForecastModel::PeakOf(const ForecastOrderTrace& order,
+                                   int64_t batch) const {
+  uint64_t in_use = live_bytes_;
+  uint64_t peak = in_use;
+  std::vector<uint64_t> sizes;
+  for (const ForecastEvent& event : order.events) {
+    if (event.is_free) {
+      in_use -= sizes[event.index];
+      continue;
+    }
+    sizes.push_back(RoundedBytes(BytesOf(forecast_.sites[event.index], batch)));
+    in_use += sizes.back();
+    peak = std::max(peak, in_use);
+  }
+  return peak;
+}
+
+BfcSettings StepForecastModel::SettingsOf(uint64_t limit_bytes) const {
+  BfcSettings settings;
+  settings.limit_bytes = limit_bytes;
+  settings.allow_growth = pool_.allow_growth;
+  settings.garbage_collection = pool_.garbage_collection;
+  return settings;
+}
+
+std::optional<size_t> StepForecastModel::FirstRefused(
+    const ForecastOrderTrace& order, int64_t batch, uint64_t from_bytes,
+    BfcModel* model) const {
+  constexpr uint64_t kNotPlaced = ~uint64_t{0};
+  std::vector<uint64_t> addresses;
+  for (size_t i = 0; i < order.events.size(); ++i) {
+    const ForecastEvent& event = order.events[i];
+    if (event.is_free) {
+      if (addresses[event.index] != kNotPlaced) {
+        model->Free(addresses[event.index]);
+      }
+      continue;
+    }
+    const uint64_t bytes = BytesOf(forecast_.sites[event.index], batch);
+    if (bytes < from_bytes) {
+      addresses.push_back(kNotPlaced);
+      continue;
+    }
+    const std::optional<uint64_t> address = model->Allocate(bytes);
+    if (!address.has_value()) return i;
+    addresses.push_back(*address);
+  }
+  return std::nullopt;
+}
+
+uint64_t StepForecastModel::SmallestLimit(const ForecastOrderTrace& order,
+                                          int64_t batch) const {
+  const uint64_t peak = PeakOf(order, batch);
+  const uint64_t from_bytes = peak / kSmallShare;
+  // A program that is started with another limit fills its pool anew.
+  const auto is_enough = [&](uint64_t limit_bytes) {
+    BfcModel model(SettingsOf(limit_bytes));
+    for (const uint64_t bytes : pool_.live_bytes) {
+      if (bytes >= from_bytes && !model.Allocate(bytes).has_value()) {
+        return false;
+      }
+    }
+    return !FirstRefused(order, batch, from_bytes, &model).has_value();
+  };
+  const double step = static_cast<double>(peak) * kLimitStep;
+  const auto limit = [&](int64_t steps) {
+    return peak + static_cast<uint64_t>(step * static_cast<double>(steps));
+  };
+  int64_t enough = 0;
+  int64_t too_little = -1;
+  const auto most = static_cast<int64_t>((kMostOverPeak - 1) / kLimitStep);
+  for (int64_t width = 1; !is_enough(limit(enough)); width *= 2) {
+    if (enough >= most) return limit(most);
+    too_little = enough;
+    enough = std::min(most, enough + width);
+  }
+  while (enough - too_little > 1) {
+    const int64_t middle = too_little + (enough - too_little) / 2;
+    (is_enough(limit(middle)) ? enough : too_little) = middle;
+  }
+  return limit(enough);
+}
+
+Need StepForecastModel::NeedOf(int64_t batch) const {
+  if (!scales_) batch = 0;
+  const auto known = needs_.find(batch);
+  if (known != needs_.end()) return known->second;
+  Need need;
+  for (const ForecastOrderTrace& order : forecast_.orders) {
+    const uint64_t limit_bytes = SmallestLimit(order, batch);
+    need.high_bytes = std::max(need.high_bytes, limit_bytes);
+    need.low_bytes = need.low_bytes == 0
+                         ? limit_bytes
+                         : std::min(need.low_bytes, limit_bytes);
+  }
+  needs_[batch] = need;
+  return need;
+}
+
+Fit StepForecastModel::FitOf(int64_t batch, uint64_t limit_bytes) const {
+  if (!has_orders() || limit_bytes == 0) return Fit::kUnknown;
+  if (NeedOf(batch).low_bytes > limit_bytes) return Fit::kDoesNotFit;
+  return EnoughLimit(batch) <= limit_bytes ? Fit::kFits : Fit::kUncertain;
+}
+
+uint64_t StepForecastModel::EnoughLimit(int64_t batch) const {
+  const Need need = NeedOf(batch);
+  // What was live before is known, not forecast.
+  const uint64_t step_bytes =
+      need.high_bytes - std::min(need.high_bytes, live_bytes_);
+  return need.high_bytes +
+         static_cast<uint64_t>(kMargin * static_cast<double>(step_bytes));
+}
+
+int64_t StepForecastModel::LargestBatch(uint64_t limit_bytes,
+                                        int64_t most) const {
+  if (!scales_ || most < 1) return 0;
+  int64_t fits = 0;
+  int64_t too_large = most + 1;
+  while (too_large - fits > 1) {
+    const int64_t middle = fits + (too_large - fits) / 2;
+    (FitOf(middle, limit_bytes) == Fit::kFits ? fits : too_large) = middle;
+  }
+  return fits;
+}
+
+OrderOutcome StepForecastModel::OutcomeOf(
+    const ForecastOrderTrace& order) const {
+  OrderOutcome outcome;
+  outcome.peak_in_use_bytes = PeakOf(order, 0);
+  outcome.smallest_limit_bytes = SmallestLimit(order, 0);
+  if (!pool_.layout.empty() && pool_.limit_bytes > 0) {
+    BfcModel model(SettingsOf(pool_.limit_bytes), pool_.layout);
+    outcome.refused_event = FirstRefused(order, 0, 0, &model);
+  }
+  return outcome;
+}
+
+}  // namespace oom_forensics

@@ -1,0 +1,115 @@
+// What the step that never ended would have needed: its forecast requests,
+// replayed through the model of the allocator from what was live before it.
+//
+//   StepForecastModel forecast(trace, forecast_trace, PoolBefore(replay,
+//   position)); const Need need = forecast.NeedOf(32);       // 819 to 1310 MiB
+//   if (forecast.FitOf(32, limit_bytes) == Fit::kFits) ...
+#ifndef OOM_FORENSICS_CONVERTER_FORENSICS_STEP_FORECAST_H_
+#define OOM_FORENSICS_CONVERTER_FORENSICS_STEP_FORECAST_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "converter/forensics/bfc_model.h"
+#include "converter/forensics/layout.h"
+#include "converter/replay/allocator_replay.h"
+#include "converter/trace/forecast_trace.h"
+
+namespace oom_forensics {
+
+// What a pool held when a step began.
+struct PoolBeforeStep {
+  // Sizes of what was live, oldest first.
+  std::vector<uint64_t> live_bytes;
+  // The limit that was set; 0: unknown.
+  uint64_t limit_bytes = 0;
+  bool allow_growth = true;
+  bool garbage_collection = false;
+  // The map itself; empty where none is known.
+  Layout layout;
+};
+
+// Of a recorded pool, at the position where the step began.
+PoolBeforeStep PoolBefore(const AllocatorReplay& replay, Position position,
+                          uint64_t limit_bytes);
+
+// Where the run of a function began: before the first row of that step id which
+// leads up to `failure`; without an id (TensorFlow 2.20 and older) where the
+// training step began; `failure` itself where neither is recorded.
+Position BeginOfRun(const AllocatorReplay& replay, Row failure,
+                    int64_t step_id);
+
+// The forecast of the step whose request failed; null: the trace has none.
+const ForecastTrace* ForecastOf(const AllocatorReplay& replay, Row failure);
+
+enum class Fit { kUnknown, kFits, kUncertain, kDoesNotFit };
+
+// The smallest limit that is enough, over the orders that were tried.
+struct Need {
+  uint64_t low_bytes = 0;
+  uint64_t high_bytes = 0;
+};
+
+// What became of one order in the pool as it was.
+struct OrderOutcome {
+  uint64_t peak_in_use_bytes = 0;
+  uint64_t smallest_limit_bytes = 0;
+  // Index of the event that found no place; nothing: all found one, or there is
+  // no map.
+  std::optional<size_t> refused_event;
+};
+
+class StepForecastModel {
+ public:
+  // A limit is called enough only with so much to spare above the order that
+  // needs most: orders that were not tried may need more, and scratch of some
+  // kernels is not forecast (docs/forecast.md).
+  static constexpr double kMargin = 0.2;
+
+  // `forecast` must outlive it.
+  StepForecastModel(const ForecastTrace& forecast, PoolBeforeStep pool);
+
+  bool has_orders() const { return !forecast_.orders.empty(); }
+  // Whether other sizes of the batch can be told.
+  bool scales() const { return scales_; }
+  int64_t batch() const { return forecast_.batch; }
+  uint64_t live_bytes() const { return live_bytes_; }
+  const PoolBeforeStep& pool() const { return pool_; }
+
+  // The need at a batch; 0, or where it does not scale: as it was.
+  Need NeedOf(int64_t batch) const;
+  // Whether a step of that batch fits into the limit.
+  Fit FitOf(int64_t batch, uint64_t limit_bytes) const;
+  // The smallest limit that FitOf calls enough for that batch.
+  uint64_t EnoughLimit(int64_t batch) const;
+  // The largest batch up to `most` that fits; 0: none.
+  int64_t LargestBatch(uint64_t limit_bytes, int64_t most) const;
+
+  OrderOutcome OutcomeOf(const ForecastOrderTrace& order) const;
+
+  // The bytes that a site asks for at a batch.
+  uint64_t BytesOf(const ForecastSite& site, int64_t batch) const;
+
+ private:
+  uint64_t PeakOf(const ForecastOrderTrace& order, int64_t batch) const;
+  uint64_t SmallestLimit(const ForecastOrderTrace& order, int64_t batch) const;
+  std::optional<size_t> FirstRefused(const ForecastOrderTrace& order,
+                                     int64_t batch, uint64_t from_bytes,
+                                     BfcModel* model) const;
+  BfcSettings SettingsOf(uint64_t limit_bytes) const;
+
+  const ForecastTrace& forecast_;
+  const PoolBeforeStep pool_;
+  uint64_t live_bytes_ = 0;
+  bool scales_ = false;
+  // By batch. Asked for again and again while a batch is sought.
+  mutable std::map<int64_t, Need> needs_;
+};
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CONVERTER_FORENSICS_STEP_FORECAST_H_

@@ -1,0 +1,102 @@
+#include "converter/forensics/step_forecast.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace oom_forensics {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+// Two requests of 40 MiB at a batch of 4 that are held together, and one of
+// 10 MiB that does not grow with the batch.
+ForecastTrace TwoActivations() {
+  ForecastTrace forecast;
+  forecast.batch = 4;
+  forecast.sites = {{0, 0, 1, 40 * kMiB, 10 * kMiB}, {0, 0, 1, 10 * kMiB, 0}};
+  forecast.orders = {
+      {"fifo",
+       {{false, 1}, {false, 0}, {false, 0}, {true, 1}, {true, 2}, {true, 0}}}};
+  return forecast;
+}
+
+// The same in an order that has only one of them at a time.
+ForecastOrderTrace OneAtATime() {
+  return {"lifo", {{false, 1}, {false, 0}, {true, 1}, {false, 0}, {true, 2}}};
+}
+
+PoolBeforeStep Holding(std::vector<uint64_t> live_bytes) {
+  PoolBeforeStep pool;
+  pool.live_bytes = std::move(live_bytes);
+  return pool;
+}
+
+TEST(StepForecastTest, TheNeedCountsWhatWasLiveBeforeTheStep) {
+  const ForecastTrace forecast = TwoActivations();
+  const StepForecastModel model(forecast, Holding({20 * kMiB}));
+  EXPECT_EQ(model.live_bytes(), 20 * kMiB);
+  const Need need = model.NeedOf(0);
+  EXPECT_GE(need.low_bytes, 110 * kMiB);
+  EXPECT_LE(need.high_bytes, 150 * kMiB);
+}
+
+TEST(StepForecastTest, OrdersMakeARange) {
+  ForecastTrace forecast = TwoActivations();
+  forecast.orders.push_back(OneAtATime());
+  const StepForecastModel model(forecast, Holding({}));
+  const Need need = model.NeedOf(0);
+  EXPECT_LT(need.low_bytes, 75 * kMiB);
+  EXPECT_GE(need.high_bytes, 90 * kMiB);
+}
+
+TEST(StepForecastTest, BetweenTheOrdersItIsUncertain) {
+  ForecastTrace forecast = TwoActivations();
+  forecast.orders.push_back(OneAtATime());
+  const StepForecastModel model(forecast, Holding({}));
+  const Need need = model.NeedOf(0);
+  EXPECT_EQ(model.FitOf(0, need.low_bytes - kMiB), Fit::kDoesNotFit);
+  EXPECT_EQ(model.FitOf(0, need.high_bytes), Fit::kUncertain);
+  EXPECT_EQ(model.FitOf(0, 2 * need.high_bytes), Fit::kFits);
+  EXPECT_EQ(model.FitOf(0, 0), Fit::kUnknown);
+}
+
+TEST(StepForecastTest, ABatchScalesWhatGrowsWithItOnly) {
+  const ForecastTrace forecast = TwoActivations();
+  const StepForecastModel model(forecast, Holding({}));
+  EXPECT_EQ(model.BytesOf(forecast.sites[0], 8), 80 * kMiB);
+  EXPECT_EQ(model.BytesOf(forecast.sites[1], 8), 10 * kMiB);
+  EXPECT_GT(model.NeedOf(8).low_bytes, model.NeedOf(4).low_bytes);
+  EXPECT_LT(model.NeedOf(1).high_bytes, model.NeedOf(4).low_bytes);
+}
+
+TEST(StepForecastTest, TheLargestBatchFitsAndTheNextDoesNot) {
+  const ForecastTrace forecast = TwoActivations();
+  const StepForecastModel model(forecast, Holding({}));
+  const uint64_t limit_bytes = 60 * kMiB;
+  const int64_t batch = model.LargestBatch(limit_bytes, 16);
+  ASSERT_GT(batch, 0);
+  EXPECT_EQ(model.FitOf(batch, limit_bytes), Fit::kFits);
+  EXPECT_NE(model.FitOf(batch + 1, limit_bytes), Fit::kFits);
+}
+
+TEST(StepForecastTest, InTheRecordedMapTheRequestWithoutAPlaceIsNamed) {
+  const ForecastTrace forecast = TwoActivations();
+  PoolBeforeStep pool = Holding({20 * kMiB});
+  pool.limit_bytes = 64 * kMiB;
+  pool.allow_growth = false;
+  pool.layout = {{0x1000000,
+                  64 * kMiB,
+                  {{0x1000000, 20 * kMiB, 0, 0},
+                   {0x1000000 + 20 * kMiB, 44 * kMiB, Block::kFree, 0}}}};
+  const StepForecastModel model(forecast, std::move(pool));
+  const OrderOutcome outcome = model.OutcomeOf(forecast.orders.front());
+  ASSERT_TRUE(outcome.refused_event.has_value());
+  EXPECT_EQ(*outcome.refused_event, 1u);
+  EXPECT_EQ(outcome.peak_in_use_bytes, 110 * kMiB);
+}
+
+}  // namespace
+}  // namespace oom_forensics

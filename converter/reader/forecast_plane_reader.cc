@@ -1,0 +1,194 @@
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_split.h"
+#include "converter/reader/plane_reader.h"
+#include "converter/trace/allocator_trace_writer.h"
+
+namespace oom_forensics {
+namespace {
+
+// A batch beyond it is damage.
+constexpr int64_t kMaxBatch = int64_t{1} << 40;
+
+enum class MetadataKind : uint8_t { kOther, kForecast, kAlloc, kFree };
+
+// An XEventMetadata of the plane.
+struct Metadata {
+  MetadataKind kind = MetadataKind::kOther;
+  StatSet stats;
+};
+
+Metadata ReadMetadata(std::string_view bytes, const PlaneVocabulary& vocabulary,
+                      ReadContext* context) {
+  Metadata metadata;
+  const bool whole = ForEachField(bytes, [&](FieldReader& reader) {
+    switch (reader.tag()) {
+      case schema::xevent_metadata::kName: {
+        const std::string_view name = View(reader.get_view());
+        if (name == schema::kForecast) metadata.kind = MetadataKind::kForecast;
+        if (name == schema::kAlloc) metadata.kind = MetadataKind::kAlloc;
+        if (name == schema::kFree) metadata.kind = MetadataKind::kFree;
+        break;
+      }
+      case schema::xevent_metadata::kStats:
+        ReadStat(View(reader.get_view()), vocabulary, &metadata.stats);
+        break;
+      default:
+        reader.skip();
+    }
+  });
+  if (!whole) {
+    context->trace().quality.Add(QualityCounter::kMalformedMessages);
+  }
+  return metadata;
+}
+
+class ForecastPlane {
+ public:
+  ForecastPlane(const PlaneLayout& plane, ReadContext* context)
+      : plane_(plane),
+        vocabulary_(plane, StatVocabulary::kCollector),
+        context_(*context) {}
+
+  absl::Status Read() {
+    for (const auto& [id, bytes] : plane_.event_metadata) {
+      const Metadata metadata = ReadMetadata(bytes, vocabulary_, &context_);
+      if (metadata.kind == MetadataKind::kForecast) {
+        forecast_of_[id] = forecasts_.size();
+        forecasts_.push_back(Facts(metadata.stats));
+      }
+      kinds_[id] = metadata.kind;
+      if (metadata.kind == MetadataKind::kAlloc) {
+        sites_[id] = Site(metadata.stats);
+      }
+    }
+    for (const std::string_view line : plane_.lines) {
+      const absl::Status fits =
+          context_.ReserveRows(ReadLineHeader(line).event_count);
+      if (!fits.ok()) return fits;
+      ReadOrder(line);
+    }
+    for (ForecastTrace& forecast : forecasts_) {
+      context_.trace().forecasts.push_back(std::move(forecast));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::string Text(const StatSet& stats, StatKind kind) {
+    return stats.Has(kind) ? context_.Text(vocabulary_.TextOf(stats.Get(kind)))
+                           : std::string();
+  }
+
+  std::vector<std::string> Lines(const StatSet& stats, StatKind kind) {
+    return absl::StrSplit(Text(stats, kind), '\n', absl::SkipEmpty());
+  }
+
+  ForecastTrace Facts(const StatSet& stats) {
+    ForecastTrace forecast;
+    forecast.origin = Text(stats, StatKind::kOrigin);
+    forecast.function = Text(stats, StatKind::kFunction);
+    forecast.allocator = Text(stats, StatKind::kAllocatorName);
+    forecast.reason = Text(stats, StatKind::kReason);
+    forecast.step_id = stats.Int64Or(StatKind::kStepId, 0);
+    const int64_t batch = stats.Int64Or(StatKind::kBatch, 0);
+    forecast.batch = batch > 0 && batch < kMaxBatch ? batch : 0;
+    forecast.held_bytes =
+        std::min(kMaxChunkBytes, stats.Uint64Or(StatKind::kHeldBytes, 0));
+    forecast.op_count = stats.Uint64Or(StatKind::kOpCount, 0);
+    forecast.unknown_count = stats.Uint64Or(StatKind::kUnknownCount, 0);
+    forecast.unknown_ops = Lines(stats, StatKind::kUnknownOps);
+    forecast.assumed = Lines(stats, StatKind::kAssumed);
+    return forecast;
+  }
+
+  ForecastSite Site(const StatSet& stats) {
+    ForecastSite site;
+    const auto interned = [&](StatKind kind) {
+      return stats.Has(kind)
+                 ? context_.Intern(vocabulary_.TextOf(stats.Get(kind)))
+                 : kEmptyString;
+    };
+    site.op = interned(StatKind::kOp);
+    site.shape = interned(StatKind::kShape);
+    site.dtype = DtypeOf(stats.Int64Or(StatKind::kDtype, 0));
+    site.requested_bytes =
+        std::min(kMaxChunkBytes, stats.Uint64Or(StatKind::kRequestedBytes, 0));
+    site.per_example_bytes = std::min(
+        site.requested_bytes, stats.Uint64Or(StatKind::kPerExampleBytes, 0));
+    return site;
+  }
+
+  // A line that does not begin with its forecast belongs to none; a free of
+  // what is not held is left out.
+  void ReadOrder(std::string_view line) {
+    ForecastTrace* forecast = nullptr;
+    ForecastOrderTrace order;
+    std::vector<bool> held;
+    absl::flat_hash_map<int64_t, uint32_t> local_sites;
+    QualityLog* quality = &context_.trace().quality;
+    const LineHeader header = ForEachEvent(
+        line, vocabulary_, EventsToRead::kAll, quality,
+        [&](const EventFields& fields, const char*) {
+          const auto kind = kinds_.find(fields.metadata_id);
+          if (kind == kinds_.end()) {
+            quality->Add(QualityCounter::kUnknownEventKind);
+            return;
+          }
+          switch (kind->second) {
+            case MetadataKind::kForecast:
+              forecast = &forecasts_[forecast_of_[fields.metadata_id]];
+              break;
+            case MetadataKind::kAlloc: {
+              if (forecast == nullptr) return;
+              const auto [at, added] = local_sites.emplace(
+                  fields.metadata_id,
+                  static_cast<uint32_t>(forecast->sites.size()));
+              if (added) {
+                forecast->sites.push_back(sites_[fields.metadata_id]);
+              }
+              order.events.push_back({false, at->second});
+              held.push_back(true);
+              break;
+            }
+            case MetadataKind::kFree: {
+              const uint64_t number = fields.stats.Uint64Or(
+                  StatKind::kNumber, static_cast<uint64_t>(held.size()));
+              if (number >= held.size() || !held[number]) {
+                quality->Add(QualityCounter::kUnmatchedFree);
+                return;
+              }
+              held[number] = false;
+              order.events.push_back({true, static_cast<uint32_t>(number)});
+              break;
+            }
+            case MetadataKind::kOther:
+              quality->Add(QualityCounter::kUnknownEventKind);
+          }
+        });
+    if (forecast == nullptr) return;
+    order.name = context_.Text(header.name);
+    forecast->orders.push_back(std::move(order));
+  }
+
+  const PlaneLayout& plane_;
+  const PlaneVocabulary vocabulary_;
+  ReadContext& context_;
+  absl::flat_hash_map<int64_t, MetadataKind> kinds_;
+  absl::flat_hash_map<int64_t, ForecastSite> sites_;
+  absl::flat_hash_map<int64_t, size_t> forecast_of_;
+  std::vector<ForecastTrace> forecasts_;
+};
+
+}  // namespace
+
+absl::Status ReadForecastPlane(const PlaneLayout& plane, ReadContext* context) {
+  return ForecastPlane(plane, context).Read();
+}
+
+}  // namespace oom_forensics

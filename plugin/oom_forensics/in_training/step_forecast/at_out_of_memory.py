@@ -1,0 +1,60 @@
+"""Forecasts the step that ran out of memory, as evidence of the run that tells of it.
+
+The error is made in the thread that called the function; the frames of TensorFlow's call
+are still there, with the function and the tensors that it was given. From them only names,
+shapes and serialised definitions are taken.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from oom_forensics.in_training.collector_library import CollectorLibrary
+from oom_forensics.in_training.evidence import providers
+from oom_forensics.in_training.evidence.settings import EvidenceSettings
+from oom_forensics.in_training.evidence.written_run import WrittenRun
+from oom_forensics.in_training.step_forecast import plane, step_function
+from oom_forensics.in_training.step_forecast.element_shapes import with_element_shapes
+from oom_forensics.in_training.step_forecast.forecaster import forecast_step
+
+LIMIT_S = 5.0
+# Of that, for writing the plane.
+_RESERVE_S = 0.5
+
+
+def register(library: CollectorLibrary) -> None:
+    """Has the first out-of-memories of this process forecast, unless a setting says no."""
+
+    def provider(run: WrittenRun) -> bytes | None:
+        return forecast_of(run) if EvidenceSettings.now(library).forecast else None
+
+    providers.register(provider, limit_s=LIMIT_S, origins=("oom",))
+
+
+def forecast_of(run: WrittenRun) -> bytes | None:
+    """Returns the plane with the forecast of the step that was running; None: it was none."""
+    step = step_function.waiting_call(run.frame)
+    if step is None:
+        return None
+    step = with_element_shapes(step, run.frame)
+    request = _request_of(run.trace)
+    limit_s = max(0.0, run.deadline.left_s - _RESERVE_S)
+    made = forecast_step(
+        step,
+        origin="oom",
+        limit_s=limit_s,
+        step_id=int(request.get("step_id", 0)),
+        allocator=str(request.get("allocator", "")),
+    )
+    return plane.serialized([made])
+
+
+def _request_of(trace: Path) -> dict[str, Any]:
+    """The refused request, from the report beside the trace."""
+    for report in trace.parent.glob("*oom_report*.json"):
+        request = json.loads(report.read_text()).get("request")
+        if isinstance(request, dict):
+            return request
+    return {}

@@ -1,0 +1,315 @@
+"""Runs a graph with tensors that have no data, and notes the requests it makes.
+
+As TensorFlow's executor does: an op runs once its inputs are there, an output is kept until
+its last reader has run, loops go round as often as their condition says.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from oom_forensics.in_training.step_forecast import graph_nodes, prepared_graph
+from oom_forensics.in_training.step_forecast.dense_kernels import DenseKernels
+from oom_forensics.in_training.step_forecast.graph_nodes import Graph, Node
+from oom_forensics.in_training.step_forecast.list_kernels import ListKernels
+from oom_forensics.in_training.step_forecast.memory import Memory, Requests
+from oom_forensics.in_training.step_forecast.orders import Order, ReadyQueue
+from oom_forensics.in_training.step_forecast.shapes import ShapeFunctions, carries_value
+from oom_forensics.in_training.step_forecast.tensors import (
+    Buffer,
+    Shape,
+    Tensor,
+    bytes_of,
+    elements_of,
+)
+from oom_forensics.in_training.step_forecast.variable_kernels import VariableKernels
+
+_LOOPS = frozenset({"While", "StatelessWhile"})
+_BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
+_CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "RemoteCall"})
+_MAX_ITERATIONS = 100_000
+# Starting an op takes as long as writing so many bytes; for which of two ends first.
+_START_COST_BYTES = 20_000
+# The clock is looked at once in so many ops.
+_OPS_BETWEEN_LOOKS = 64
+
+
+class OutOfTimeError(Exception):
+    """The forecast was given up: it took longer than it may."""
+
+
+class Library:
+    """The graphs of a prepared step, read once for all orders."""
+
+    def __init__(self, graph_def: Any) -> None:
+        from tensorflow.python.framework import importer, ops
+
+        self.main = graph_nodes.of_graph_def(graph_def, prepared_graph.FETCH_PREFIX)
+        self._definitions = {f.signature.name: f for f in graph_def.library.function}
+        self._graphs: dict[str, Graph] = {}
+        self._scratch = ops.Graph()
+        self.shapes = ShapeFunctions()
+        only_library = type(graph_def)()
+        only_library.library.CopyFrom(graph_def.library)
+        only_library.versions.CopyFrom(graph_def.versions)
+        with self._scratch.as_default():
+            importer.import_graph_def(only_library, name="")
+
+    def function(self, name: str) -> Graph | None:
+        """The body of a function."""
+        if name not in self._graphs and name in self._definitions:
+            self._graphs[name] = graph_nodes.of_function(self._definitions[name], self._scratch)
+        return self._graphs.get(name)
+
+    def constant_bytes(self) -> int:
+        """Of the constants of the main graph, which its kernels hold from the start."""
+        total = 0
+        for node in self.main.nodes:
+            if node.op == "Const":
+                tensor = _constant(node)
+                total += bytes_of(tensor.dtype, tensor.shape) or 0
+        return total
+
+
+class Executor:
+    """One run of a step in one order."""
+
+    def __init__(
+        self,
+        library: Library,
+        order: Order,
+        deadline: float | None = None,
+        element_shapes: Sequence[Shape] = (),
+    ) -> None:
+        """`deadline` is a time of time.monotonic()."""
+        self._library = library
+        self._order = order
+        self._deadline = deadline
+        self._element_shapes = element_shapes
+        self._ops = 0
+        self.memory = Memory()
+        self.assumed: set[tuple[str, str]] = set()
+        self._dense = DenseKernels(self.memory, library.shapes)
+        self._variables = VariableKernels(self.memory)
+        self._lists = ListKernels(self.memory)
+
+    @property
+    def ops_run(self) -> int:
+        """How many ops ran, those of each round of a loop too."""
+        return self._ops
+
+    def run(self) -> Requests:
+        """Runs the main graph.
+
+        Raises:
+          OutOfTimeError: The deadline has passed.
+        """
+        for result in self._run(self._library.main, [], self._order, consumes=False):
+            self.memory.release(result)
+        return Requests(self._order.name, self.memory.sites(), self.memory.events)
+
+    def _run(
+        self, graph: Graph, arguments: list[Tensor], order: Order, consumes: bool
+    ) -> list[Tensor]:
+        """Returns the results, each referred to once by the caller.
+
+        Where it consumes the arguments, the caller's reference to each is given up as soon
+        as the readers inside have theirs: they may then take its buffer.
+        """
+        nodes = graph.nodes
+        waits = [node.waits_for for node in nodes]
+        outputs: list[list[Tensor] | None] = [None] * len(nodes)
+        kept: dict[tuple[int, int], int] = {}
+        for result in graph.results:
+            kept[result] = kept.get(result, 0) + 1
+        given = dict(zip(graph.arguments, arguments, strict=True)) if arguments else {}
+        ready = ReadyQueue(order)
+        for i, count in enumerate(waits):
+            if count == 0:
+                ready.push(i)
+        running: list[tuple[float, int, int, list[Tensor], list[Tensor], list[Buffer]]] = []
+        clock = 0.0
+        started = 0
+        while ready or running:
+            while ready and len(running) < order.workers:
+                i = ready.pop()
+                node = nodes[i]
+                inputs = [_output(outputs, source) for source in node.inputs]
+                if i in given:
+                    made, scratch = [given[i]], list[Buffer]()
+                    if consumes:
+                        inputs = made
+                else:
+                    made, scratch, inputs = self._start(node, inputs, order)
+                cost = _START_COST_BYTES + sum(
+                    4 * (elements_of(each.shape) or 0) for each in made if each.buffer is not None
+                )
+                heapq.heappush(running, (clock + cost, started, i, inputs, made, scratch))
+                started += 1
+            clock, _, i, inputs, made, scratch = heapq.heappop(running)
+            node = nodes[i]
+            outputs[i] = made
+            for index, tensor in enumerate(made):
+                readers = node.consumers.get(index, 0) + kept.get((i, index), 0)
+                # A reference of our own while we look whether there is a reader.
+                self.memory.retain(tensor, readers + 1)
+                self.memory.release(tensor)
+            for buffer in scratch:
+                self.memory.free(buffer)
+            for tensor in inputs:
+                self.memory.release(tensor)
+            for follower in node.after:
+                waits[follower] -= 1
+                if waits[follower] == 0:
+                    ready.push(follower)
+        return [_output(outputs, result) for result in graph.results]
+
+    def _start(
+        self, node: Node, inputs: list[Tensor], order: Order
+    ) -> tuple[list[Tensor], list[Buffer], list[Tensor]]:
+        """Returns outputs, scratch, and the inputs to let go of at the op's end."""
+        self._ops += 1
+        if self._deadline is not None and self._ops % _OPS_BETWEEN_LOOKS == 0:
+            # Another thread may want to go on.
+            time.sleep(0)
+            if time.monotonic() > self._deadline:
+                raise OutOfTimeError
+        called = self._control_flow(node, inputs, order)
+        if called is not None:
+            return called, [], []
+        made = self._known(node, inputs)
+        if made is not None:
+            return made, [], inputs
+        return (*self._dense.run(node, inputs), inputs)
+
+    def _known(self, node: Node, inputs: list[Tensor]) -> list[Tensor] | None:
+        if node.op in ("NoOp", "Assert", "ControlTrigger"):
+            return []
+        if node.op == "Const":
+            return [_constant(node)]
+        if node.op == "Placeholder":
+            return [_placeholder(node)]
+        if node.op == "VarHandleOp":
+            return [self._variables.handle(node)]
+        if node.op in ("IteratorGetNext", "IteratorGetNextSync"):
+            return self._next_element(node)
+        made = self._variables.run(node, inputs)
+        return self._lists.run(node, inputs) if made is None else made
+
+    def _control_flow(self, node: Node, inputs: list[Tensor], order: Order) -> list[Tensor] | None:
+        """Runs what is in functions of its own; None: it is not such an op."""
+        one = Order(order.name, 1, order.last_first, order.seed)
+        if node.op in _LOOPS:
+            return self._loop(node, inputs, one)
+        if node.op in _BRANCHES:
+            return self._branch(node, inputs, one)
+        name = node.attributes["f"].func.name if node.op in _CALLS else node.op
+        body = self._library.function(name)
+        if body is None:
+            return None
+        return self._hand_on(self._run(body, inputs, one, consumes=True))
+
+    def _hand_on(self, results: list[Tensor]) -> list[Tensor]:
+        """The reference that a result came with goes over to those who read it."""
+        for tensor in results:
+            if tensor.items is not None:
+                tensor.items.references -= 1
+            elif tensor.buffer is not None:
+                tensor.buffer.references -= 1
+        return results
+
+    def _branch(self, node: Node, inputs: list[Tensor], order: Order) -> list[Tensor] | None:
+        if "branches" in node.attributes:
+            names = [f.name for f in node.attributes["branches"].list.func]
+        else:
+            names = [node.attributes[b].func.name for b in ("else_branch", "then_branch")]
+        choice = inputs[0].value
+        if choice is None:
+            self.assumed.add((node.name, "which branch is taken"))
+            taken = len(names) - 1
+        else:
+            taken = min(max(int(choice), 0), len(names) - 1)
+        body = self._library.function(names[taken])
+        if body is None:
+            return None
+        results = self._run(body, inputs[1:], order, consumes=True)
+        self.memory.release(inputs[0])
+        return self._hand_on(results)
+
+    def _loop(self, node: Node, inputs: list[Tensor], order: Order) -> list[Tensor] | None:
+        condition = self._library.function(node.attributes["cond"].func.name)
+        body = self._library.function(node.attributes["body"].func.name)
+        if condition is None or body is None:
+            return None
+        state = inputs
+        for _ in range(_MAX_ITERATIONS):
+            (goes_on,) = self._run(condition, state, order, consumes=False)
+            known = goes_on.value
+            self.memory.release(goes_on)
+            if known is not None and not bool(known):
+                break
+            state = self._run(body, state, order, consumes=True)
+            if known is None:
+                self.assumed.add((node.name, "how often a loop goes round"))
+                break
+        return self._hand_on(state)
+
+    def _next_element(self, node: Node) -> list[Tensor] | None:
+        types = list(node.attributes["output_types"].list.type)
+        shapes: Sequence[Shape] = self._element_shapes
+        if len(shapes) != len(types):
+            shapes = [_shape(each) for each in node.attributes["output_shapes"].list.shape]
+        # A pipeline made them, before the step.
+        made = [Tensor(t, s, Buffer(None)) for t, s in zip(types, shapes, strict=True)]
+        for tensor in made:
+            if elements_of(tensor.shape) is None:
+                self.memory.unknown.add((node.name, node.op))
+        return made
+
+
+def _output(outputs: list[list[Tensor] | None], source: tuple[int, int]) -> Tensor:
+    node, index = source
+    made = outputs[node]
+    if made is None or index >= len(made):
+        return Tensor(1, None)
+    return made[index]
+
+
+def _constant(node: Node) -> Tensor:
+    from tensorflow.python.framework import tensor_util
+
+    proto = node.attributes["value"].tensor
+    shape = tuple(int(dim.size) for dim in proto.tensor_shape.dim)
+    value = tensor_util.MakeNdarray(proto) if carries_value(proto.dtype, shape) else None
+    # The kernel holds it from step to step.
+    return Tensor(proto.dtype, shape, Buffer(None, 1), value)
+
+
+def _placeholder(node: Node) -> Tensor:
+    dtype = node.attributes["dtype"].type
+    return Tensor(dtype, _shape(node.attributes["shape"].shape), Buffer(None, 1))
+
+
+def _shape(proto: Any) -> Shape:
+    if proto.unknown_rank:
+        return None
+    return tuple(None if dim.size < 0 else int(dim.size) for dim in proto.dim)
+
+
+def simulate(
+    library: Library,
+    order: Order,
+    deadline: float | None = None,
+    element_shapes: Sequence[Shape] = (),
+) -> Executor:
+    """Runs a step; the executor then tells what was asked for and what not understood.
+
+    Raises:
+      OutOfTimeError: The deadline has passed.
+    """
+    executor = Executor(library, order, deadline, element_shapes)
+    executor.run()
+    return executor

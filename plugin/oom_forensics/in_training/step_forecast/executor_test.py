@@ -1,0 +1,119 @@
+"""The abstract run: references, forwarding, copies of variables, lists, loops, on real graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import tensorflow as tf
+
+from oom_forensics.in_training.step_forecast import prepared_graph, step_function
+from oom_forensics.in_training.step_forecast.executor import Executor, Library, OutOfTimeError
+from oom_forensics.in_training.step_forecast.orders import ORDERS, Order
+
+MIB = 1 << 20
+FIFO = ORDERS[0]
+
+
+def run(function: Callable[..., Any], *specs: Any, order: Order = FIFO) -> Executor:
+    concrete = tf.function(function).get_concrete_function(*specs)
+    graph = prepared_graph.prepare(step_function.of_concrete(concrete))
+    executor = Executor(Library(graph), order)
+    executor.run()
+    return executor
+
+
+def mib_of(executor: Executor) -> float:
+    return executor.memory.peak_bytes / MIB
+
+
+MATRIX = tf.TensorSpec([512, 512])  # 1 MiB
+
+
+def test_an_output_takes_the_buffer_of_an_input_that_nobody_else_reads() -> None:
+    assert mib_of(run(lambda x: tf.nn.relu(tf.linalg.matmul(x, x)) + 1.0, MATRIX)) == 1
+
+
+def test_a_tensor_is_kept_while_someone_will_read_it() -> None:
+    def keep(x: Any) -> Any:
+        product = tf.linalg.matmul(x, x)
+        return tf.linalg.matmul(tf.linalg.matmul(product, x), product)
+
+    assert mib_of(run(keep, MATRIX)) == 3
+
+
+def test_what_is_made_is_given_back_or_is_a_result() -> None:
+    executor = run(lambda x: tf.linalg.matmul(x, x), MATRIX)
+    assert executor.memory.in_use_bytes == 0
+    assert len(executor.memory.events) == 2 * executor.memory.allocations
+
+
+def test_a_variable_is_updated_in_place_unless_it_is_being_read() -> None:
+    variable = tf.Variable(tf.zeros([512, 512]))
+
+    def in_place() -> None:
+        variable.assign_add(tf.random.uniform([512, 512]))
+
+    def while_read() -> Any:
+        before = variable.read_value()
+        variable.assign_add(tf.random.uniform([512, 512]))
+        return tf.linalg.matmul(before, before)
+
+    assert mib_of(run(in_place)) == pytest.approx(1, abs=0.01)
+    assert mib_of(run(while_read)) >= 2
+
+
+def test_loops_go_round_and_keep_what_the_backward_pass_needs() -> None:
+    def gradient_of_loop(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            state = x
+            for _ in tf.range(20):
+                state = tf.tanh(tf.linalg.matmul(state, x))
+        return tape.gradient(state, x)
+
+    executor = run(gradient_of_loop, MATRIX)
+    assert not executor.assumed
+    assert 20 <= mib_of(executor) <= 50
+
+
+def test_an_open_batch_is_what_the_function_is_called_with() -> None:
+    def step(x: Any) -> Any:
+        return tf.reduce_sum(tf.reshape(x, [tf.shape(x)[0], -1]) * 2.0)
+
+    concrete = tf.function(step).get_concrete_function(tf.TensorSpec([None, 64, 64]))
+    called = step_function.of_call(
+        concrete.name.decode(), [tf.TensorSpec([64, 64, 64]), *concrete.captured_inputs]
+    )
+    executor = Executor(Library(prepared_graph.prepare(called)), FIFO)
+    executor.run()
+    assert not executor.memory.unknown
+    assert executor.memory.peak_bytes == pytest.approx(MIB, rel=0.01)
+
+
+def test_a_size_that_only_data_tells_is_named_and_not_guessed() -> None:
+    executor = run(lambda x: tf.boolean_mask(x, x > 0.0), MATRIX)
+    assert any(kind == "Where" for _, kind in executor.memory.unknown)
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.name)
+def test_every_order_gives_back_what_it_took(order: Order) -> None:
+    def step(x: Any) -> Any:
+        return tf.add_n([tf.linalg.matmul(x, x + float(i)) for i in range(8)])
+
+    executor = run(step, MATRIX, order=order)
+    assert executor.memory.in_use_bytes == 0
+    assert 2 <= mib_of(executor) <= 17
+
+
+def test_it_is_given_up_when_the_time_is_over() -> None:
+    def long_loop(x: Any) -> Any:
+        for _ in tf.range(100_000):
+            x = tf.tanh(x)
+        return x
+
+    concrete = tf.function(long_loop).get_concrete_function(MATRIX)
+    library = Library(prepared_graph.prepare(step_function.of_concrete(concrete)))
+    with pytest.raises(OutOfTimeError):
+        Executor(library, FIFO, deadline=0.0).run()

@@ -1,0 +1,96 @@
+"""From a step's function to a forecast, in the time that there is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from oom_forensics.in_training.step_forecast import prepared_graph
+from oom_forensics.in_training.step_forecast.batch_bytes import per_example_bytes
+from oom_forensics.in_training.step_forecast.executor import (
+    Executor,
+    Library,
+    OutOfTimeError,
+)
+from oom_forensics.in_training.step_forecast.memory import Requests
+from oom_forensics.in_training.step_forecast.orders import ORDERS, Order
+from oom_forensics.in_training.step_forecast.plane import Forecast
+from oom_forensics.in_training.step_forecast.step_function import StepFunction
+from oom_forensics.in_training.step_forecast.tensors import bytes_of
+
+
+def forecast_step(
+    step: StepFunction,
+    *,
+    origin: str,
+    limit_s: float,
+    step_id: int = 0,
+    allocator: str = "",
+    orders: Sequence[Order] = ORDERS,
+) -> Forecast:
+    """Returns the forecast; where there is none, one that says why.
+
+    The first order may take the whole time, the others only what is left of it.
+    """
+    deadline = time.monotonic() + limit_s
+    reason = ""
+    made: list[Requests] = []
+    last: Executor | None = None
+    held_bytes = held_bytes_of(step)
+    if step.compiled:
+        reason = "XLA compiles the function; its own buffer assignment says what it needs."
+    elif step.name not in step.definitions:
+        reason = "the graph of the function is not in TensorFlow's context any more."
+    else:
+        try:
+            library = Library(prepared_graph.prepare(step))
+            held_bytes += library.constant_bytes()
+            for order in orders:
+                executor = Executor(library, order, deadline, step.element_shapes)
+                made.append(executor.run())
+                last = executor
+        except OutOfTimeError:
+            if not made:
+                reason = f"it would have taken longer than {limit_s:g} s."
+    if last is None:
+        return Forecast(
+            origin, step.name, held_bytes, (), step.batch, step_id, reason=reason,
+            allocator=allocator,
+        )  # fmt: skip
+    batch = step.batch or likely_batch(step)
+    return Forecast(
+        origin,
+        step.name,
+        held_bytes,
+        per_example_bytes(made, batch, step),
+        batch,
+        step_id,
+        last.ops_run,
+        sorted(last.memory.unknown),
+        sorted(last.assumed),
+        allocator=allocator,
+    )
+
+
+def likely_batch(step: StepFunction) -> int | None:
+    """The first dimension that the function's tensor arguments, or elements, share."""
+    shapes = [a.shape for a in step.arguments if a.variable is None and a.shape]
+    shapes += [shape for shape in step.element_shapes if shape]
+    sizes = {shape[0] for shape in shapes if shape}
+    if len(sizes) != 1:
+        return None
+    (size,) = sizes
+    return size if size and size > 0 else None
+
+
+def held_bytes_of(step: StepFunction) -> int:
+    """What its arguments take: variables, each once, and inputs."""
+    total = 0
+    seen = set()
+    for argument in step.arguments:
+        if argument.variable is None:
+            total += bytes_of(argument.dtype, argument.shape) or 0
+        elif argument.shared_name not in seen:
+            seen.add(argument.shared_name)
+            total += bytes_of(*argument.variable) or 0
+    return total

@@ -1,0 +1,140 @@
+"""The function of a step and what it is called with, as plain data.
+
+Nothing here keeps a tensor, a variable or a function of the user alive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument or captured input of a function.
+
+    Attributes:
+      dtype: TensorFlow's DataType number.
+      shape: None where the rank is not known; a dimension of None is open.
+      variable: Of a resource that is a variable: its dtype and shape.
+      shared_name: What is the same for two handles of one variable.
+    """
+
+    dtype: int
+    shape: tuple[int | None, ...] | None
+    variable: tuple[int, tuple[int | None, ...] | None] | None = None
+    shared_name: str = ""
+
+
+@dataclass(frozen=True)
+class StepFunction:
+    """A function to forecast.
+
+    Attributes:
+      name: As in TensorFlow's errors, "__inference_one_step_on_data_123".
+      definitions: Serialized FunctionDefs, its own and those that it calls.
+      arguments: In the order of the function's signature.
+      element_shapes: Of the tensors that an iterator gives it, where the graph leaves
+        them open; empty: as the graph says.
+      compiled: XLA compiles it, whole.
+    """
+
+    name: str
+    definitions: dict[str, bytes]
+    arguments: tuple[Argument, ...]
+    element_shapes: tuple[tuple[int | None, ...] | None, ...] = ()
+    compiled: bool = False
+    # Of the open dimension of the batch, where something told it.
+    batch: int | None = field(default=None)
+
+
+def of_call(name: str, tensors: Sequence[Any]) -> StepFunction:
+    """The function of that name, called with these (eager) tensors, captures included."""
+    definitions: dict[str, bytes] = {}
+    compiled = _collect(name, definitions)
+    return StepFunction(name, definitions, tuple(argument_of(t) for t in tensors), (), compiled)
+
+
+def of_concrete(function: Any) -> StepFunction:
+    """A ConcreteFunction, called with what its specs say."""
+    captured = list(function.captured_inputs)
+    placeholders = function.inputs[: len(function.inputs) - len(captured)]
+    return of_call(_name_of(function), [*placeholders, *captured])
+
+
+def _name_of(function: Any) -> str:
+    name = function.name
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def waiting_call(frame: FrameType | None) -> StepFunction | None:
+    """The outermost function that runs in a stack of frames; None: there is none.
+
+    The frames of TensorFlow's own `AtomicFunction.call_flat` hold it: `self` is the
+    function, `args` are its tensors.
+    """
+    found: tuple[str, Sequence[Any]] | None = None
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "call_flat" and code.co_filename.endswith("atomic_function.py"):
+            function = frame.f_locals.get("self")
+            arguments = frame.f_locals.get("args")
+            if function is not None and arguments is not None:
+                found = (_name_of(function), arguments)
+        frame = frame.f_back
+    return None if found is None else of_call(*found)
+
+
+def argument_of(tensor: Any) -> Argument:
+    """What is known of a tensor, eager or of a graph, or of its spec."""
+    shape = tensor.shape
+    dims = None if shape.rank is None else tuple(shape.as_list())
+    dtype = int(tensor.dtype.as_datatype_enum)
+    variable = None
+    shared_name = ""
+    if tensor.dtype.name == "resource":
+        data = _handle_data(tensor)
+        if data is not None and data.is_set and data.shape_and_type:
+            of = data.shape_and_type[0]
+            variable = (
+                int(of.dtype),
+                None
+                if of.shape.unknown_rank
+                else tuple(None if d.size < 0 else int(d.size) for d in of.shape.dim),
+            )
+        shared_name = str(id(tensor))
+    return Argument(dtype, dims, variable, shared_name)
+
+
+def _handle_data(tensor: Any) -> Any:
+    """What a resource's handle knows about it (HandleData); None: nothing."""
+    from tensorflow.python.ops import handle_data_util
+
+    if hasattr(tensor, "graph"):
+        return handle_data_util.get_resource_handle_data(tensor)
+    return getattr(tensor, "_handle_data", None)
+
+
+def _collect(name: str, definitions: dict[str, bytes]) -> bool:
+    """Adds the definition of `name` and all that it calls; whether XLA compiles it."""
+    from tensorflow.python.eager import context
+
+    known = context.context()
+    compiled = False
+    open_names = [name]
+    while open_names:
+        each = open_names.pop()
+        if each in definitions or not known.has_function(each):
+            continue
+        definition = known.get_function_def(each)
+        definitions[each] = definition.SerializeToString()
+        if each == name:
+            compiled = definition.attr["_XlaMustCompile"].b
+        for node in definition.node_def:
+            for attribute in node.attr.values():
+                if attribute.HasField("func"):
+                    open_names.append(attribute.func.name)
+                open_names.extend(of.name for of in attribute.list.func)
+    return compiled
