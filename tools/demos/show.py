@@ -128,10 +128,8 @@ def check_tab(url: str) -> None:
     if not ooms:
         raise DemoError("the trace holds no out-of-memory")
     request, verdict = ooms[0]["request"], ooms[0]["verdict"]
-    print(
-        f"  data: {request['opName']} asked for {request['requestedBytes']} bytes:"
-        f" {verdict['kind']}"
-    )
+    asked_by = request.get("opName") or "a compiled function"
+    print(f"  data: {asked_by} asked for {request['requestedBytes']} bytes: {verdict['kind']}")
     series = dataset(run, dataset="MEMORY_TIMELINE", columns=100).get("series", [])
     maps = dataset(run, dataset="FRAGMENTATION", at={"oom": 0}).get("maps", [])
     rows = dataset(run, dataset="ALLOCATIONS", at={"oom": 0}).get("allocations", [])

@@ -2,7 +2,8 @@
 
 Runs out of memory for real and compares what the recorder kept with TensorFlow's own
 chunk map, address by address. Eager ops, nodes of graphs and training steps have to be
-told apart, and the sizes of the CPU's plain malloc to be known.
+told apart, the sizes of the CPU's plain malloc to be known, and what XLA allocates to be
+named.
 """
 
 from __future__ import annotations
@@ -45,12 +46,19 @@ def in_graph(tensor: Any) -> Any:
     return tf.matmul(tensor, tensor, name="product")
 
 
+@tf.function(jit_compile=True)  # type: ignore[untyped-decorator]
+def compiled(tensor: Any) -> Any:
+    """What XLA allocates: one result of 3 KiB, and what it needs on the way."""
+    return tf.linalg.matmul(tensor, tensor)[:, :12]
+
+
 def run_out_of_memory(logdir: Path) -> None:
     """Fills the pool with tensors of many sizes until it is full."""
     kept = [tf.zeros([100 + i, 30]) for i in range(20)]
     with tf.profiler.experimental.Profile(str(logdir)):
         with tf.profiler.experimental.Trace("train", step_num=7):
             in_graph(tf.ones([64, 64]))
+            compiled(tf.ones([64, 64]))
         try:
             for i in range(10_000):
                 kept.append(tf.random.normal([64 + i, 1024]))
@@ -59,6 +67,16 @@ def run_out_of_memory(logdir: Path) -> None:
         except tf.errors.ResourceExhaustedError:
             return
     raise SystemExit("there was no out-of-memory")
+
+
+def modules_of(space: Any) -> set[int]:
+    """Returns the program ids of the modules that TensorFlow itself wrote."""
+    return {
+        key
+        for plane in space.planes
+        if plane.name == "/host:metadata"
+        for key in plane.event_metadata
+    }
 
 
 def check(logdir: Path) -> None:
@@ -71,6 +89,7 @@ def check(logdir: Path) -> None:
     named = 0
     eager: dict[str, set[int]] = {}
     steps = []
+    of_xla = []
     for line in plane.lines:
         for event in line.events:
             metadata = plane.event_metadata[event.metadata_id]
@@ -79,6 +98,8 @@ def check(logdir: Path) -> None:
             if metadata.name == "alloc":
                 live[stats["address"]] = (site["allocated_bytes"], site["requested_bytes"])
                 named += "op" in site and "shape" in site
+                if "compiled_function" in site:
+                    of_xla.append(site)
                 eager.setdefault(site.get("op", ""), set()).add(site.get("eager", -1))
             elif metadata.name == "step_begin":
                 steps.append(stats["step"])
@@ -92,6 +113,11 @@ def check(logdir: Path) -> None:
                 require(eager["RandomStandardNormal"] == {1}, "an eager op is not told as one")
                 require(eager["product"] == {0}, "a node of a graph is not told as one")
                 require(steps == [7, -1], "the training step is not told")
+                (result,) = (site for site in of_xla if site["buffer_kind"] == "output")
+                require(result["compiled_function"] == "compiled", "a compiled function is unnamed")
+                require(result["requested_bytes"] == 64 * 12 * 4, "another result was expected")
+                require("buffer_allocation" in result, "a buffer of XLA is not known by index")
+                require(modules_of(space) >= {result["hlo_program_id"]}, "its module is another")
                 print(f"{len(live)} live chunks as in TensorFlow's map, {named} with op and shape")
                 return
     raise SystemExit("the failure is not in the trace")

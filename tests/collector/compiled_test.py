@@ -1,0 +1,237 @@
+"""What XLA allocates is named down to its buffer, and its modules are in every run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tensorflow.compiler.xla.service import hlo_pb2
+from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = Path(__file__).parent / "scripts/compiled.py"
+XPROF = Path(sys.prefix) / "xprof"
+OLDEST = (ROOT / "tools/tensorflow_versions.txt").read_text().split()[-1]
+ENVIRONMENT = {
+    "TF_CPU_ALLOCATOR_USE_BFC": "1",
+    "TF_CPU_BFC_MEM_LIMIT_IN_MB": "256",
+    "TF_CPP_MIN_LOG_LEVEL": "2",
+    "TF_ENABLE_ONEDNN_OPTS": "0",
+    "CUDA_VISIBLE_DEVICES": "",
+}
+
+
+@dataclass
+class Trace:
+    """An `.xplane.pb`."""
+
+    path: Path
+
+    @cached_property
+    def space(self) -> Any:
+        space = xplane_pb2.XSpace()
+        space.ParseFromString(self.path.read_bytes())
+        return space
+
+    def plane(self, name: str) -> Any:
+        (plane,) = [plane for plane in self.space.planes if plane.name.startswith(name)]
+        return plane
+
+    def allocations(self, kind: str) -> list[dict[str, Any]]:
+        """Returns the stats of every event of a kind, those of its site among them."""
+        plane = self.plane("/oom_forensics:bfc")
+        return [
+            stats_of(plane, metadata.stats) | stats_of(plane, event.stats)
+            for line in plane.lines
+            for event in line.events
+            if (metadata := plane.event_metadata[event.metadata_id]).name == kind
+        ]
+
+    @cached_property
+    def modules(self) -> dict[int, Any]:
+        """Returns the HloProtos by program id."""
+        modules = {}
+        for key, metadata in self.plane("/host:metadata").event_metadata.items():
+            (stat,) = metadata.stats
+            proto = hlo_pb2.HloProto()
+            proto.ParseFromString(stat.bytes_value)
+            assert metadata.name == f"{proto.hlo_module.name}({key})"
+            assert proto.hlo_module.id == key
+            modules[key] = proto
+        return modules
+
+
+def stats_of(plane: Any, stats: Any) -> dict[str, Any]:
+    found = {}
+    for stat in stats:
+        kind = stat.WhichOneof("value")
+        value = getattr(stat, kind)
+        name = plane.stat_metadata[stat.metadata_id].name
+        found[name] = plane.stat_metadata[value].name if kind == "ref_value" else value
+    return found
+
+
+@dataclass
+class Runs:
+    """What one version of TensorFlow left behind."""
+
+    profile: Trace
+    snapshot: Trace
+    oom: Trace
+
+
+def python_of(version: str) -> Path:
+    """Returns the interpreter of an environment with that TensorFlow and the collector."""
+    if version == "newest":
+        return Path(sys.executable)
+    # tools/setup has made it.
+    environment = ROOT / f".cache/tensorflow-{version}"
+    (site_packages,) = environment.glob("lib/python*/site-packages")
+    plugins = "tensorflow-plugins"
+    installed = Path(sysconfig.get_path("purelib")) / plugins
+    shutil.copytree(installed, site_packages / plugins, dirs_exist_ok=True)
+    return environment / "bin/python"
+
+
+@pytest.fixture(scope="module", params=["newest", OLDEST])
+def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    logdir = tmp_path_factory.mktemp("compiled")
+
+    def run(mode: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [python_of(request.param), SCRIPT, mode, logdir],
+            env={
+                **os.environ,
+                **ENVIRONMENT,
+                "OOM_FORENSICS_LOGDIR": str(logdir / "oom"),
+                "PYTHONPATH": str(ROOT / "plugin"),
+            },
+            capture_output=True,
+            text=True,
+            timeout=400,
+            check=False,
+        )
+
+    def trace(name: str) -> Trace:
+        (path,) = (logdir / name).rglob("*.xplane.pb")
+        return Trace(path)
+
+    done = run("all")
+    assert done.returncode == 0, done.stderr
+    # How TensorFlow ends after an out-of-memory in XLA is its own affair: it may abort.
+    died = run("oom")
+    assert "one_step_on_data (compiled by XLA, temp) asked" in died.stderr, died.stderr
+    return Runs(trace("profile"), trace("snapshot"), trace("oom"))
+
+
+def requested_in_executables(trace: Trace) -> Counter[int]:
+    """Returns what TensorFlow's own profiler saw allocated while XLA's executables ran.
+
+    Requested bytes and how often.
+    """
+    plane = trace.plane("/host:CPU")
+    names = {key: metadata.name for key, metadata in plane.event_metadata.items()}
+    seen: Counter[int] = Counter()
+    for line in plane.lines:
+        spans = [
+            (event.offset_ps, event.offset_ps + event.duration_ps)
+            for event in line.events
+            if "ExecuteAsyncOnStream" in names[event.metadata_id]
+        ]
+        for event in line.events:
+            if names[event.metadata_id] != "MemoryAllocation":
+                continue
+            if any(begin <= event.offset_ps <= end for begin, end in spans):
+                stats = stats_of(plane, event.stats)
+                seen[int(stats["requested_bytes"])] += 1
+    return seen
+
+
+def of_xla(allocations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [allocation for allocation in allocations if "hlo_module" in allocation]
+
+
+def test_all_that_xla_allocates_is_named_and_nothing_else(runs: Runs) -> None:
+    expected = requested_in_executables(runs.profile)
+    named = Counter(
+        allocation["requested_bytes"] for allocation in of_xla(runs.profile.allocations("alloc"))
+    )
+    assert sum(expected.values()) > 20
+    assert named == expected
+
+
+def test_each_way_to_compile_has_the_name_that_a_person_knows(runs: Runs) -> None:
+    found = of_xla(runs.profile.allocations("alloc"))
+    functions = {allocation["compiled_function"] for allocation in found}
+    assert {"one_step_on_data", "my_step"} < functions
+    assert any(function.startswith("cluster_") for function in functions)
+    for allocation in found:
+        launch_op = allocation["launch_op"]
+        if allocation["compiled_function"] == "one_step_on_data":
+            assert launch_op == "StatefulPartitionedCall"
+        elif allocation["compiled_function"] == "my_step":
+            assert "my_step" in launch_op
+        else:
+            assert launch_op.endswith("xla_run")
+
+
+def test_each_request_is_the_buffer_allocation_that_it_says(runs: Runs) -> None:
+    for trace in (runs.profile, runs.snapshot):
+        found = of_xla(trace.allocations("alloc"))
+        for allocation in found:
+            proto = trace.modules[allocation["hlo_program_id"]]
+            assert allocation["hlo_module"] == proto.hlo_module.name
+            if "buffer_allocation" not in allocation:
+                assert allocation["buffer_kind"] == "output"
+                continue
+            index = allocation["buffer_allocation"]
+            (buffer,) = (b for b in proto.buffer_assignment.buffer_allocations if b.index == index)
+            assert allocation["requested_bytes"] == buffer.size
+            kind = "output" if buffer.maybe_live_out else "temp"
+            assert allocation["buffer_kind"] == kind
+        placed = sum(a["requested_bytes"] for a in found if "buffer_allocation" in a)
+        assert placed > 0.8 * sum(a["requested_bytes"] for a in found)
+
+
+def test_two_shapes_of_one_function_are_two_modules(runs: Runs) -> None:
+    for trace in (runs.profile, runs.snapshot):
+        steps = {
+            allocation["hlo_program_id"]
+            for allocation in of_xla(trace.allocations("alloc"))
+            if allocation["compiled_function"] == "one_step_on_data"
+        }
+        assert len(steps) == 2
+        assert steps < set(trace.modules)
+
+
+def test_a_run_without_a_profile_has_the_modules_of_the_profile(runs: Runs) -> None:
+    plane = runs.snapshot.plane("/host:metadata")
+    assert stats_of(plane, plane.stats)["modules_left_out"] == 0
+    for program, proto in runs.snapshot.modules.items():
+        assert proto.hlo_module.name == runs.profile.modules[program].hlo_module.name
+        assert proto.buffer_assignment == runs.profile.modules[program].buffer_assignment
+
+
+def test_an_out_of_memory_in_xla_is_complete_on_disk(runs: Runs) -> None:
+    (refused,) = runs.oom.allocations("failed")
+    assert refused["compiled_function"] == "one_step_on_data"
+    assert refused["buffer_kind"] == "temp"
+    proto = runs.oom.modules[refused["hlo_program_id"]]
+    sizes = {b.index: b.size for b in proto.buffer_assignment.buffer_allocations}
+    assert refused["requested_bytes"] == sizes[refused["buffer_allocation"]]
+
+
+def test_xprof_opens_the_modules_of_our_run(runs: Runs, run_python: Any) -> None:
+    open_in_xprof = ROOT / "tests/xprof/open_modules.py"
+    opened = run_python(open_in_xprof, runs.oom.path, PYTHONPATH=str(XPROF))
+    assert opened.returncode == 0, opened.stderr
+    assert "one_step_on_data" in opened.stdout
