@@ -1,5 +1,6 @@
 #include "collector/xla/module_protos.h"
 
+#include <algorithm>
 #include <protozero/pbf_reader.hpp>
 #include <utility>
 
@@ -13,6 +14,9 @@ enum Field : uint32_t { kHloModule = 1 };
 namespace hlo_module {
 enum Field : uint32_t { kName = 1, kId = 5 };
 }
+
+constexpr char kHasActiveSession[] =
+    "_ZN3tsl8profiler12ProfilerLock16HasActiveSessionEv";
 
 // Fills in name and id from the bytes; false if they are not as known.
 bool Identify(ModuleProto* module) {
@@ -47,8 +51,16 @@ std::optional<ModuleProtoReader> ModuleProtoReader::Find(
       *why = std::string("TensorFlow does not export ") + name;
     }
   };
-  find(&reader.has_active_session_,
-       "_ZN3tsl8profiler12ProfilerLock16HasActiveSessionEv");
+  // In 2.18 each library has one of its own, and only one of them is used.
+  for (const TensorFlowLibrary* library :
+       {&tensorflow.framework, &tensorflow.implementation}) {
+    const auto function = library->FunctionOf<bool (*)()>(kHasActiveSession);
+    if (function != nullptr) reader.has_active_session_.push_back(function);
+  }
+  if (reader.has_active_session_.empty()) {
+    *why = std::string("TensorFlow does not export ") + kHasActiveSession;
+    return std::nullopt;
+  }
   find(&reader.manager_, "_ZZN3xla19XlaDebugInfoManager3GetEvE9singleton");
   find(&reader.start_tracing_, "_ZN3xla19XlaDebugInfoManager12StartTracingEv");
   find(&reader.stop_tracing_,
@@ -65,7 +77,8 @@ std::vector<ModuleProto> ModuleProtoReader::Read(const XlaModules& modules,
                                                  std::string* why_not) const {
   void* const manager = *manager_;
   if (manager == nullptr) return {};
-  if (has_active_session_()) {
+  if (std::any_of(has_active_session_.begin(), has_active_session_.end(),
+                  [](const auto& is_active) { return is_active(); })) {
     *why_not =
         "a profiler session of TensorFlow's was running; its trace holds them";
     return {};

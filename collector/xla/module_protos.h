@@ -41,7 +41,9 @@ class ModuleProtoReader {
 
   ModuleProtoReader() = default;
 
-  bool (*has_active_session_)();
+  // tsl::profiler::ProfilerLock::HasActiveSession(), of every library that has
+  // one.
+  std::vector<bool (*)()> has_active_session_;
   // xla::XlaDebugInfoManager::Get(), a pointer; null before the first module.
   void* const* manager_;
   void (*start_tracing_)(void* manager);
