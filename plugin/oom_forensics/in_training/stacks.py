@@ -9,16 +9,13 @@ interpreter takes its threads apart, it has to end.
 from __future__ import annotations
 
 import atexit
-import os
-import site
 import sys
-import sysconfig
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from types import FrameType
 
 from oom_forensics.in_training.collector_library import CollectorLibrary, KnownFrame
+from oom_forensics.in_training.source.code_origin import library_prefixes
+from oom_forensics.in_training.source.shown_paths import project_root
 
 
 def watch_stacks(library: CollectorLibrary) -> None:
@@ -27,30 +24,6 @@ def watch_stacks(library: CollectorLibrary) -> None:
     if _proves(library):
         atexit.register(library.stop_stacks)
         # A child of fork() keeps the layout; what multiprocessing spawns begins anew.
-
-
-def library_prefixes() -> list[str]:
-    """Returns how the paths of Python's library, installed packages and made files begin."""
-    paths = sysconfig.get_paths()
-    folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    # A virtual environment has a library of its own beside the one it was made from.
-    folders.update(site.getsitepackages([sys.prefix, sys.base_prefix]))
-    folders.add(site.getusersitepackages())
-    folders.add(str(Path(__file__).resolve().parent.parent))
-    folders.update([os.path.realpath(folder) for folder in folders])
-    # What AutoGraph writes of a function of the user's has other lines than that one; the
-    # call of the function is the user's.
-    generated = os.path.join(tempfile.gettempdir(), "__autograph_generated_file")
-    return [*sorted(folder.rstrip("/") + "/" for folder in folders), generated]
-
-
-def project_root() -> str:
-    """Returns the folder of the program that runs, or the current one of a prompt."""
-    file = getattr(sys.modules.get("__main__"), "__file__", None)
-    try:
-        return os.path.dirname(os.path.abspath(file)) if file else os.getcwd()
-    except OSError:  # the current folder is gone
-        return ""
 
 
 def _proves(library: CollectorLibrary) -> bool:

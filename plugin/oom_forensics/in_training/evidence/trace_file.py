@@ -20,6 +20,7 @@ _NAME = 2
 _LINES = 3
 _LENGTH_DELIMITED = 2
 _OURS = "/oom_forensics:"
+_MODULES = "/host:metadata"
 
 
 class RecordedOp(NamedTuple):
@@ -90,6 +91,20 @@ def recorded_ops(trace: Path) -> list[RecordedOp]:
                 )
             )
     return ops
+
+
+def compiled_ops(trace: Path) -> list[RecordedOp]:
+    """Returns the ops inside the modules that XLA compiled, as far as a trace has those."""
+    from tensorflow.compiler.xla.service import hlo_pb2
+
+    names: set[str] = set()
+    for plane in plane_headers(trace, _MODULES):
+        for module in plane.event_metadata.values():
+            for stat in module.stats:
+                hlo = hlo_pb2.HloProto.FromString(stat.bytes_value)
+                for computation in hlo.hlo_module.computations:
+                    names.update(each.metadata.op_name for each in computation.instructions)
+    return [RecordedOp(name, "", 0, False) for name in names if name]
 
 
 def _name_of(content: mmap.mmap, start: int, end: int) -> str:

@@ -12,10 +12,9 @@ import os
 import site
 import sys
 import sysconfig
+import tempfile
+from pathlib import Path
 
-_INSTALLED = ("/site-packages/", "/dist-packages/")
-# What AutoGraph writes; TensorFlow maps its lines back to the user's where it can.
-_GENERATED = "__autograph_generated_file"
 _OF_PYTHON = ("<frozen ", "<__array_function__", "<attrs generated", "<decorator-gen")
 
 
@@ -27,7 +26,7 @@ class CodeOrigin:
     """
 
     def __init__(self, user_paths: str = "", library_paths: str = "") -> None:
-        self._prefixes = dict.fromkeys(_library_folders(), False)
+        self._prefixes = dict.fromkeys(library_prefixes(), False)
         self._prefixes.update(dict.fromkeys(_split(library_paths), False))
         self._prefixes.update(dict.fromkeys(_split(user_paths), True))
         self._known: dict[str, bool] = {}
@@ -39,26 +38,12 @@ class CodeOrigin:
             known = self._known[file] = self._decide(file)
         return known
 
-    @property
-    def library_prefixes(self) -> list[str]:
-        """The prefixes of libraries, each with a slash at its end."""
-        return [prefix for prefix, user in self._prefixes.items() if not user]
-
-    @property
-    def user_prefixes(self) -> list[str]:
-        """The prefixes that are the user's whatever lies around them."""
-        return [prefix for prefix, user in self._prefixes.items() if user]
-
     def _decide(self, file: str) -> bool:
         if file.startswith("<"):
             return not file.startswith(_OF_PYTHON)
-        if _GENERATED in file:
-            return False
         path = os.path.abspath(file)
         longest = max((p for p in self._prefixes if path.startswith(p)), key=len, default="")
-        if longest and self._prefixes[longest]:
-            return True
-        return not longest and not any(folder in path for folder in _INSTALLED)
+        return self._prefixes.get(longest, True)
 
 
 def _split(paths: str) -> list[str]:
@@ -69,13 +54,17 @@ def _folder(path: str) -> str:
     return os.path.join(os.path.abspath(path), "")
 
 
-def _library_folders() -> list[str]:
-    names = ("stdlib", "platstdlib", "purelib", "platlib")
-    paths = [sysconfig.get_paths().get(name) for name in names]
-    paths += site.getsitepackages() if hasattr(site, "getsitepackages") else []
-    paths.append(site.getusersitepackages() if hasattr(site, "getusersitepackages") else None)
-    # Found from this very process, wherever they were put.
-    for name in ("tensorflow", "keras", "tf_keras", "oom_forensics"):
-        file = getattr(sys.modules.get(name), "__file__", None)
-        paths.append(os.path.dirname(file) if file else None)
-    return [_folder(path) for path in paths if path]
+def library_prefixes() -> list[str]:
+    """Returns how the paths of Python's library, installed packages and made files begin."""
+    paths = sysconfig.get_paths()
+    folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    # A virtual environment has a library of its own beside the one it was made from.
+    folders.update(site.getsitepackages([sys.prefix, sys.base_prefix]))
+    folders.add(site.getusersitepackages())
+    folders.update(path for path in sys.path if path.endswith(("/site-packages", "/dist-packages")))
+    folders.add(str(Path(__file__).resolve().parents[2]))
+    folders.update([os.path.realpath(folder) for folder in folders])
+    # What AutoGraph writes of a function of the user's has other lines than that one; the
+    # call of the function is the user's, or TensorFlow maps its lines back.
+    generated = os.path.join(tempfile.gettempdir(), "__autograph_generated_file")
+    return [*sorted(folder.rstrip("/") + "/" for folder in folders), generated]

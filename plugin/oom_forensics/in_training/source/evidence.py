@@ -9,6 +9,7 @@ from types import ModuleType
 from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence import providers
 from oom_forensics.in_training.evidence.settings import EvidenceSettings
+from oom_forensics.in_training.evidence.trace_file import compiled_ops
 from oom_forensics.in_training.evidence.written_run import WrittenRun
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.source.code_origin import CodeOrigin
@@ -59,7 +60,7 @@ def _lines_of(
     origin = CodeOrigin(settings.user_paths, settings.library_paths)
     plane = SourcePlane(ShownPaths(settings.source_paths))
     resolver = OpResolver(graphs, objects, origin)
-    for name, op in resolver.resolve_all(run.ops):
+    for name, op in resolver.resolve_all([*run.ops, *compiled_ops(run.trace)]):
         made = op.keras_object
         plane.add_op(name, op.stack, made.made_at if made else (), made.text if made else "")
         if run.deadline.passed:

@@ -99,6 +99,8 @@ class OpResolver:
 
     def _resolve(self, name: str, place: _Place | None) -> ResolvedOp:
         graph = place.graph if place is not None else None
+        if isinstance(graph, RemovedFunction):
+            graph = None
         scoped = _GRADIENT.sub("/", name).lstrip("/") if _GRADIENT.search(name) else name
         keras_object = self._objects.of_operation(scoped, graph)
         stack: Stack = ()
@@ -111,23 +113,18 @@ class OpResolver:
 
     def _forward_of(self, name: str, place: _Place) -> _Place | None:
         """Returns the operation whose gradient this one computes a part of."""
-        match = _GRADIENT.search(name)
-        if match is None:
-            return None
-        path = name[match.end() :]
-        while "/" in path:
-            path = path.rpartition("/")[0]
-            for candidate in (path, path.removesuffix("_grad")):
-                for other in self._places.get(candidate, ()):
-                    if other.graph is place.graph:
-                        return other
-        # The backward pass of a function is a graph of its own.
-        path = name[match.end() :]
-        while "/" in path:
-            path = path.rpartition("/")[0]
-            for candidate in (path, path.removesuffix("_grad")):
-                if self._places.get(candidate):
-                    return self._places[candidate][0]
+        # In a loop there are several: the last one tells most.
+        for match in reversed(list(_GRADIENT.finditer(name))):
+            path = name[match.end() :]
+            while "/" in path:
+                path = path.rpartition("/")[0]
+                for candidate in (path, path.removesuffix("_grad")):
+                    places = self._places.get(candidate, [])
+                    same = (other for other in places if other.graph is place.graph)
+                    # The backward pass of a function is a graph of its own.
+                    found = next(same, places[0] if places else None)
+                    if found is not None:
+                        return found
         return None
 
     def _stack(self, place: _Place) -> Stack:

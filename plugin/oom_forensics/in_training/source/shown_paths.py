@@ -1,4 +1,7 @@
-"""How the path of a source file stands in a run: the setting `source_paths`."""
+"""How the path of a source file stands in a run: the setting `source_paths`.
+
+The collector's source_plane_writer does the same with the stacks that it takes.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import os
 import sys
 from typing import Literal
 
-_INSTALLED = ("/site-packages/", "/dist-packages/")
 # What the root of a project has.
 _ROOT_MARKS = (".git", ".hg", "pyproject.toml", "setup.py", "setup.cfg")
 
@@ -27,15 +29,10 @@ class ShownPaths:
         """Returns a path as it may be shown; empty where it may not."""
         if self._style == "none":
             return ""
-        if self._style == "full" or file.startswith("<"):
+        if self._style == "full" or not file.startswith("/"):
             return file
-        path = os.path.abspath(file)
-        if self._root and path.startswith(os.path.join(self._root, "")):
-            return os.path.relpath(path, self._root)
-        for folder in _INSTALLED:
-            if folder in path:
-                return path.rpartition(folder)[2]
-        return os.path.basename(path)
+        below = os.path.join(self._root, "")
+        return file.removeprefix(below) if file.startswith(below) else os.path.basename(file)
 
 
 def project_root() -> str:
@@ -45,7 +42,10 @@ def project_root() -> str:
     working folder) that looks like the root of a project, else the script's own.
     """
     script = getattr(sys.modules.get("__main__"), "__file__", None)
-    start = os.path.dirname(os.path.abspath(script)) if script else os.getcwd()
+    try:
+        start = os.path.dirname(os.path.abspath(script)) if script else os.getcwd()
+    except OSError:  # the current folder is gone
+        return ""
     folder = start
     while True:
         if any(os.path.exists(os.path.join(folder, mark)) for mark in _ROOT_MARKS):
