@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from advice.apply import applied, with_less
 from advice.corpus import Job
 from advice.trial import Change, Trials, run_into_oom
-from advice.verdicts import last_oom
+from advice.verdicts import forecast_of, last_oom
 
 PROMISE = "ENOUGH_ALONE"
 _HOPES = ("ENOUGH_ALONE", "REQUEST_FITS")
@@ -78,7 +78,7 @@ def follow(job: Job, logdir: Path, trials: Trials, *, record: bool) -> Outcome:
     if oom is None:
         return Outcome(job, "", "", [], 0, 0, 0)
     advice = [_tried(job, remedy, trials) for remedy in oom.get("remedies", [])]
-    forecast = oom.get("forecast", {})
+    low_bytes, high_bytes = forecast_of(logdir, int(oom["index"]))
     ample = trials.run(job, Change(_AMPLE_MIB))
     return Outcome(
         job,
@@ -86,8 +86,8 @@ def follow(job: Job, logdir: Path, trials: Trials, *, record: bool) -> Outcome:
         oom["verdict"]["sentence"],
         advice,
         ample.peak_bytes,
-        int(forecast.get("needsLowBytes", 0)),
-        int(forecast.get("needsHighBytes", 0)),
+        low_bytes,
+        high_bytes,
     )
 
 

@@ -11,15 +11,30 @@ from typing import Any
 COMMAND = Path(sys.executable).with_name("oom-forensics")
 
 
+def forecast_of(logdir: Path, oom: int) -> tuple[int, int]:
+    """Returns what the step of an OOM was forecast to need, in bytes; zeros without a forecast."""
+    for forecast in _dataset(logdir, "forecast").get("forecasts", []):
+        if int(forecast.get("oom", -1)) == oom and forecast.get("origin") != "recorded":
+            need = forecast.get("need") or {}
+            return int(need.get("lowBytes", 0)), int(need.get("highBytes", 0))
+    return 0, 0
+
+
 def last_oom(logdir: Path) -> dict[str, Any] | None:
     """Returns the last out-of-memory of the newest run below `logdir`; None without one."""
+    ooms: list[dict[str, Any]] = _dataset(logdir, "oom_window").get("ooms", [])
+    if not ooms:
+        return None
+    # The first of the last incident tells the story.
+    return ooms[int(ooms[-1]["incident"])]
+
+
+def _dataset(logdir: Path, name: str) -> dict[str, Any]:
     done = subprocess.run(
-        [COMMAND, "convert", logdir, "--dataset=oom_window"],
+        [COMMAND, "convert", logdir, f"--dataset={name}"],
         capture_output=True,
         text=True,
         check=False,
     )
-    if done.returncode != 0:
-        return None
-    ooms: list[dict[str, Any]] = json.loads(done.stdout).get("ooms", [])
-    return ooms[-1] if ooms else None
+    answer: dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
+    return answer
