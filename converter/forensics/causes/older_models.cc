@@ -90,13 +90,17 @@ std::optional<Cause> FindOlderModels(const OomCase& oom) {
   RemedyCandidate candidate;
   candidate.remedy.set_kind("release_models");
   candidate.remedy.set_title(
-      "Let go of the models of earlier rounds before the next one is made.");
+      "Let no model of an earlier round stay: one process for each round, or "
+      "one model for all.");
   candidate.remedy.set_detail(absl::StrCat(
       cause.sentence,
       " A model lives as long as a list, a dict or a History object refers to "
-      "it. Keep its score, or save it to a file."));
+      "it: keep its score, or save it to a file. Of a model that was trained, "
+      "TensorFlow 2.21 with Keras 3.15 keeps the memory even after del and "
+      "keras.backend.clear_session()."));
   candidate.remedy.set_code(
-      "model.save(path); del model; keras.backend.clear_session()");
+      "multiprocessing.get_context(\"spawn\").Process(target=one_round)  "
+      "# or model.set_weights(first_weights)");
   Scenario scenario;
   scenario.is_left_out =
       [older = std::make_shared<const absl::flat_hash_set<Row>>(
