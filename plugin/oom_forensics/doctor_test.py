@@ -117,6 +117,14 @@ def test_an_unrecognised_tensorflow_is_a_problem_with_its_reason(
     assert "no such symbol" in problem.sentence
 
 
+def test_an_xla_that_is_not_recognised_is_one_sentence(facts: dict[str, Any]) -> None:
+    why = "modules of compiled functions: where their ids lie is not recognised; not touched"
+    facts["status"]["compiledFunctions"] = f"off: {why}"
+    (note,) = [f for f in tensorflow_findings(facts) if f.subject == "compiled functions"]
+    assert note.severity == "note"
+    assert why in note.sentence
+
+
 def test_the_drivers_allocator_is_noted(facts: dict[str, Any]) -> None:
     facts["gpus"] = ["/physical_device:GPU:0"]
     (_, allocator) = environment_findings({"TF_GPU_ALLOCATOR": "cuda_malloc_async"}, facts)
