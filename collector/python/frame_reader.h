@@ -32,7 +32,7 @@ struct RawFrame {
 
 // The innermost frames of a thread.
 struct RawStack {
-  static constexpr size_t kMaxDepth = 64;
+  static constexpr size_t kMaxDepth = 256;
   RawFrame frames[kMaxDepth];
   size_t depth = 0;
   StackKey key;

@@ -70,8 +70,8 @@ def own_step() -> None:
             hidden = batch
             for _ in tf.range(3):
                 hidden = tf.matmul(hidden, weights)  # line: multiplication in a loop
-            loss = tf.reduce_sum(tf.square(hidden))  # line: square
-        weights.assign_sub(tape.gradient(loss, weights))
+            loss = tf.reduce_sum(tf.square(hidden))
+        weights.assign_sub(tape.gradient(loss, weights))  # line: gradient
         return loss
 
     for _ in range(2):
