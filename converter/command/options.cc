@@ -156,6 +156,11 @@ std::map<std::string, Setter> ValueFlags(Options* options) {
       {"to-address",
        Number<uint64_t>([=](uint64_t v) { query->set_to_address(v); })},
       {"rows", Number<uint32_t>([=](uint32_t v) { query->set_rows(v); })},
+      {"module", Text([=](const std::string& v) { query->set_module(v); })},
+      {"module-allocation",
+       Number<int64_t>([=](int64_t v) { query->set_module_allocation(v); })},
+      {"program-point",
+       Number<uint32_t>([=](uint32_t v) { query->set_program_point(v); })},
       {"allocation",
        Number<int64_t>([=](int64_t v) { query->set_allocation_id(v); })},
   };
@@ -167,6 +172,8 @@ std::map<std::string, std::function<void()>> SwitchFlags(Options* options) {
       {"allow-truncated", [=] { options->allow_truncated = true; }},
       {"ascending", [=] { query->set_ascending(true); }},
       {"range", [=] { query->set_range(true); }},
+      {"whole-blocks",
+       [=] { query->mutable_filter()->set_whole_blocks(true); }},
   };
 }
 
@@ -265,6 +272,8 @@ Lists         --group-by --sort --ascending --offset --limit --range
 Timeline      --columns --top
 Map over time --columns --rows --from-address --to-address
 Forecast      --limit-bytes --oom --columns
+Compiled      --whole-blocks (do not open what XLA allocated) --module
+              --module-allocation --program-point
 Others        --oom --request-bytes --allocation --pin-cost
 Input         --allow-truncated --max-memory-mb
 Page          --frontend-dir

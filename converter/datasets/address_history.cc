@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "converter/datasets/coverage_grid.h"
+#include "converter/datasets/group_key.h"
 #include "converter/datasets/messages.h"
 #include "converter/datasets/region_stack.h"
 #include "converter/datasets/time_columns.h"
@@ -28,7 +29,7 @@ constexpr size_t kMaxRectangles = 10'000;
 
 // Which allocation lies where in the picture.
 struct Placed {
-  Row alloc = kNoRow;
+  AllocationPart part;
   CellBox box;
 
   double cells() const { return box.rows() * box.columns(); }
@@ -86,10 +87,10 @@ class SiteNumbers {
   SiteNumbers(const SelectedAllocator& allocator, AddressHistory* answer)
       : allocator_(allocator), answer_(answer) {}
 
-  uint32_t NumberOf(Row alloc) {
+  uint32_t NumberOf(const AllocationPart& part) {
     const AllocatorReplay& replay = *allocator_.replay;
-    const AllocationSite& site = replay.SiteOf(alloc);
-    const Role role = allocator_.host->Roles(replay).RoleOf(alloc);
+    const AllocationSite& site = replay.host().sites.Get(part.site);
+    const Role role = RoleOf(allocator_, part);
     const auto [entry, inserted] =
         numbers_.try_emplace(std::tuple(site.op, site.dtype, role),
                              static_cast<uint32_t>(answer_->sites_size()));
@@ -130,20 +131,22 @@ const AllocatorRef* ChooseAllocator(const Selection& selected) {
   return most == refs.end() ? nullptr : &*most;
 }
 
-void AddRectangle(const SelectedAllocator& allocator, Row alloc,
-                  SiteNumbers* sites, AddressHistory* answer) {
+void AddRectangle(const SelectedAllocator& allocator,
+                  const AllocationPart& part, SiteNumbers* sites,
+                  AddressHistory* answer) {
   const AllocatorReplay& replay = *allocator.replay;
   const HostTrace& host = replay.host();
+  const Row alloc = part.row;
   const int64_t born_ps = replay.BornPs(alloc);
   HistoryRectangle* rectangle = answer->add_rectangles();
   rectangle->set_allocation_id(replay.trace().EventOf(alloc));
-  rectangle->set_address(replay.trace().address[alloc]);
-  rectangle->set_size_bytes(replay.BytesOf(alloc));
+  rectangle->set_address(replay.trace().address[alloc] + part.offset_bytes);
+  rectangle->set_size_bytes(host.sites.Get(part.site).allocated_bytes);
   rectangle->set_born_ns(host.ToNs(born_ps));
   if (replay.EndOf(alloc) != kNoRow) {
     rectangle->set_died_ns(host.ToNs(replay.DiedPs(alloc)));
   }
-  rectangle->set_site(sites->NumberOf(alloc));
+  rectangle->set_site(sites->NumberOf(part));
   rectangle->set_step(host.StepAt(born_ps));
 }
 
@@ -158,20 +161,21 @@ void FillPicture(const SelectedAllocator& allocator, const RegionStack& stack,
   const Axes axes(stack, answer->rows(), from_ps, to_ps, answer->columns());
   CoverageGrid grid(answer->rows(), answer->columns());
   std::vector<Placed> large;
-  const auto place = [&](Row alloc) {
-    if (!keeps(alloc)) return;
-    const Row end = replay.EndOf(alloc);
+  const auto place_part = [&](const AllocationPart& part) {
+    const Row end = replay.EndOf(part.row);
     // What is never given back stays to the picture's end.
-    const auto box = axes.Place(trace.address[alloc], replay.BytesOf(alloc),
-                                replay.BornPs(alloc),
+    const auto box = axes.Place(trace.address[part.row] + part.offset_bytes,
+                                host.sites.Get(part.site).allocated_bytes,
+                                replay.BornPs(part.row),
                                 end == kNoRow ? to_ps : trace.time_ps[end]);
     if (!box.has_value()) return;
     if (box->rows() >= 1 && box->columns() >= 1) {
-      large.push_back({alloc, *box});
+      large.push_back({part, *box});
     } else {
       grid.Add(*box);
     }
   };
+  const auto place = [&](Row alloc) { keeps.ForEachPart(alloc, place_part); };
   const Position begin = trace.PositionAt(from_ps);
   for (const Row alloc : replay.LiveAt(begin)) place(alloc);
   const Position end = trace.PositionAt(to_ps);
@@ -193,11 +197,13 @@ void FillPicture(const SelectedAllocator& allocator, const RegionStack& stack,
                   [&grid](const Placed& placed) { grid.Add(placed.box); });
     large.erase(rest, large.end());
   }
-  std::sort(large.begin(), large.end(),
-            [](const Placed& a, const Placed& b) { return a.alloc < b.alloc; });
+  std::sort(large.begin(), large.end(), [](const Placed& a, const Placed& b) {
+    return std::pair(a.part.row, a.part.index) <
+           std::pair(b.part.row, b.part.index);
+  });
   SiteNumbers sites(allocator, answer);
   for (const Placed& placed : large) {
-    AddRectangle(allocator, placed.alloc, &sites, answer);
+    AddRectangle(allocator, placed.part, &sites, answer);
   }
   answer->set_coverage(grid.Shares());
 }

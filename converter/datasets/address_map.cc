@@ -65,6 +65,11 @@ void FillAddressMap(const SelectedAllocator& allocator, Position position,
     out->set_region(chunk.region);
     if (!chunk.is_free() && keeps(chunk.row)) {
       *out->mutable_allocation() = MakeAllocation(allocator, chunk.row);
+      if (keeps.OpenedParts(trace.site[chunk.row]) != nullptr) {
+        keeps.ForEachPart(chunk.row, [&](const AllocationPart& part) {
+          *out->add_parts() = MakePart(allocator, part);
+        });
+      }
     }
   }
   const uint64_t request =

@@ -69,11 +69,11 @@ void AllocationGroups::AddToCalls(const HostTrace& host,
   }
 }
 
-void AllocationGroups::Add(const SelectedAllocator& allocator, Row alloc,
-                           Position position) {
+void AllocationGroups::Add(const SelectedAllocator& allocator,
+                           const AllocationPart& part, Position position) {
   if (group_by_ == GROUP_NONE) return;
   const AllocatorReplay& replay = *allocator.replay;
-  const AllocationSite& site = replay.SiteOf(alloc);
+  const AllocationSite& site = replay.host().sites.Get(part.site);
   if (host_ == nullptr) host_ = allocator.host;
   const bool has_lines = host_ == allocator.host;
   if (group_by_ == GROUP_STACK && has_lines) {
@@ -81,7 +81,7 @@ void AllocationGroups::Add(const SelectedAllocator& allocator, Row alloc,
     return;
   }
   if (group_by_ != GROUP_SCOPE) {
-    Node* node = root_.Child(GroupKey(allocator, alloc, position, group_by_));
+    Node* node = root_.Child(GroupKey(allocator, part, position, group_by_));
     node->Count(site);
     if (group_by_ == GROUP_LINE && has_lines) {
       node->line = SourceOf(replay.host(), site).line;

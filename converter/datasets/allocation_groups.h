@@ -21,7 +21,8 @@ class AllocationGroups {
   AllocationGroups(GroupBy group_by, const std::string& scope)
       : group_by_(group_by), scope_(scope) {}
 
-  void Add(const SelectedAllocator& allocator, Row alloc, Position position);
+  void Add(const SelectedAllocator& allocator, const AllocationPart& part,
+           Position position);
   // Sorted as allocations are; keys that groups do not have mean bytes.
   void Write(SortKey sort, bool ascending,
              google::protobuf::RepeatedPtrField<AllocationGroup>* groups) const;

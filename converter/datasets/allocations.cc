@@ -27,12 +27,14 @@ struct Item {
   int64_t number = 0;
   std::string text;
   AllocatorRef ref;
-  Row row = kNoRow;
+  AllocationPart part;
 };
 
-SortValue ValueOf(const AllocatorReplay& replay, Row row, SortKey key) {
+SortValue ValueOf(const AllocatorReplay& replay, const AllocationPart& part,
+                  SortKey key) {
   const HostTrace& host = replay.host();
-  const AllocationSite& site = replay.SiteOf(row);
+  const AllocationSite& site = host.sites.Get(part.site);
+  const Row row = part.row;
   const auto number = [](uint64_t bytes) {
     return SortValue{static_cast<int64_t>(bytes), nullptr};
   };
@@ -47,7 +49,8 @@ SortValue ValueOf(const AllocatorReplay& replay, Row row, SortKey key) {
       return {site.dtype, nullptr};
     case SORT_ADDRESS:
       // Ordered as unsigned.
-      return number(replay.trace().address[row] ^ (uint64_t{1} << 63));
+      return number((replay.trace().address[row] + part.offset_bytes) ^
+                    (uint64_t{1} << 63));
     case SORT_BORN:
       return {replay.BornPs(row), nullptr};
     case SORT_LIFETIME:
@@ -77,27 +80,29 @@ class FirstItems {
   FirstItems(SortKey key, bool ascending, size_t count)
       : key_(key), ascending_(ascending), count_(count) {}
 
-  void Add(const SelectedAllocator& allocator, const std::vector<Row>& rows) {
+  void Add(const SelectedAllocator& allocator,
+           const std::vector<AllocationPart>& parts) {
     struct Keyed {
       SortValue value;
-      Row row;
+      AllocationPart part;
     };
     std::vector<Keyed> keyed;
-    keyed.reserve(rows.size());
-    for (const Row row : rows) {
-      keyed.push_back({ValueOf(*allocator.replay, row, key_), row});
+    keyed.reserve(parts.size());
+    for (const AllocationPart& part : parts) {
+      keyed.push_back({ValueOf(*allocator.replay, part, key_), part});
     }
     SortFirst(count_, &keyed, [this](const Keyed& a, const Keyed& b) {
       const int order = a.value.text != nullptr && b.value.text != nullptr
                             ? a.value.text->compare(*b.value.text)
                             : Order(a.value.number, b.value.number);
-      return order == 0 ? a.row < b.row : (order < 0) == ascending_;
+      return order == 0 ? Numbers(a.part) < Numbers(b.part)
+                        : (order < 0) == ascending_;
     });
     if (keyed.size() > count_) keyed.resize(count_);
     for (const Keyed& each : keyed) {
       items_.push_back({each.value.number,
                         each.value.text == nullptr ? "" : *each.value.text,
-                        allocator.ref, each.row});
+                        allocator.ref, each.part});
     }
     if (keyed.size() == items_.size()) return;
     // Equal ones stay in the order of allocators and age, so that pages do not
@@ -107,8 +112,8 @@ class FirstItems {
                             ? Order(a.number, b.number)
                             : a.text.compare(b.text);
       if (order != 0) return (order < 0) == ascending_;
-      return std::tuple(a.ref.host, a.ref.allocator, a.row) <
-             std::tuple(b.ref.host, b.ref.allocator, b.row);
+      return std::tuple(a.ref.host, a.ref.allocator, Numbers(a.part)) <
+             std::tuple(b.ref.host, b.ref.allocator, Numbers(b.part));
     });
     if (items_.size() > count_) items_.resize(count_);
   }
@@ -116,6 +121,9 @@ class FirstItems {
   const std::vector<Item>& items() const { return items_; }
 
  private:
+  static std::pair<Row, int32_t> Numbers(const AllocationPart& part) {
+    return {part.row, part.index};
+  }
   static int Order(int64_t a, int64_t b) {
     return a == b ? 0 : (a < b ? -1 : 1);
   }
@@ -147,7 +155,7 @@ void FillPage(const Run& run, const std::vector<Item>& items, const Page& page,
       allocator = LoadAllocator(run, items[i].ref);
     }
     *answer->mutable_allocations(static_cast<int>(i - page.begin)) =
-        MakeAllocation(*allocator, items[i].row);
+        MakePart(*allocator, items[i].part);
   }
 }
 
@@ -194,19 +202,22 @@ absl::StatusOr<DatasetMessage> AnswerAllocations(const DatasetInput& input) {
     answer->set_time_ns(
         std::max(answer->time_ns(),
                  allocator.host->trace().ToNs(replay.TimePsOf(position))));
-    rows.erase(std::remove_if(rows.begin(), rows.end(),
-                              [&keeps](Row row) { return !keeps(row); }),
-               rows.end());
+    std::vector<AllocationPart> parts;
+    parts.reserve(rows.size());
     for (const Row row : rows) {
-      const AllocationSite& site = replay.SiteOf(row);
+      keeps.ForEachPart(
+          row, [&parts](const AllocationPart& part) { parts.push_back(part); });
+    }
+    for (const AllocationPart& part : parts) {
+      const AllocationSite& site = replay.host().sites.Get(part.site);
       answer->set_total_count(answer->total_count() + 1);
       answer->set_total_allocated_bytes(answer->total_allocated_bytes() +
                                         site.allocated_bytes);
       answer->set_total_requested_bytes(answer->total_requested_bytes() +
                                         site.requested_bytes);
-      groups.Add(allocator, row, position);
+      groups.Add(allocator, part, position);
     }
-    first.Add(allocator, rows);
+    first.Add(allocator, parts);
   }
   FillPage(input.run, first.items(), PageOf(query, first.items().size()),
            answer.get());

@@ -71,18 +71,19 @@ absl::StatusOr<Side> ReadSide(const Run& run, const Selection& selected,
     if (!position.ok()) return position.status();
     const RowPredicate keeps(allocator, query.filter(), BirthRule::kFiltered);
     for (const Row row : replay.LiveAt(*position)) {
-      if (!keeps(row)) continue;
-      const AllocationSite& site = replay.SiteOf(row);
-      Sum& sum = side.by_key[GroupKey(allocator, row, *position, group_by)];
-      sum.bytes += site.allocated_bytes;
-      ++sum.count;
-      side.message.set_in_use_bytes(side.message.in_use_bytes() +
-                                    site.allocated_bytes);
-      side.message.set_live_count(side.message.live_count() + 1);
-      side.bytes_by_dtype[DtypeName(site.dtype)] += site.allocated_bytes;
-      if (!host.ShapeOf(site).empty()) {
-        side.shapes_by_op[host.OpOf(site)].insert(host.ShapeOf(site));
-      }
+      keeps.ForEachPart(row, [&](const AllocationPart& part) {
+        const AllocationSite& site = host.sites.Get(part.site);
+        Sum& sum = side.by_key[GroupKey(allocator, part, *position, group_by)];
+        sum.bytes += site.allocated_bytes;
+        ++sum.count;
+        side.message.set_in_use_bytes(side.message.in_use_bytes() +
+                                      site.allocated_bytes);
+        side.message.set_live_count(side.message.live_count() + 1);
+        side.bytes_by_dtype[DtypeName(site.dtype)] += site.allocated_bytes;
+        if (!host.ShapeOf(site).empty()) {
+          side.shapes_by_op[host.OpOf(site)].insert(host.ShapeOf(site));
+        }
+      });
     }
     side.message.set_time_ns(std::max(side.message.time_ns(),
                                       host.ToNs(replay.TimePsOf(*position))));

@@ -6,6 +6,7 @@
 #include "converter/datasets/allocation_life.h"
 #include "converter/datasets/allocations.h"
 #include "converter/datasets/compare.h"
+#include "converter/datasets/compiled_modules.h"
 #include "converter/datasets/dataset.h"
 #include "converter/datasets/driver_memory.h"
 #include "converter/datasets/forecast.h"
@@ -31,6 +32,7 @@ constexpr DatasetEntry kDatasets[] = {
     {COMPARE, "compare", AnswerCompare, "rows"},
     {STEPS, "steps", AnswerSteps, "steps"},
     {ADDRESS_HISTORY, "address_history", AnswerAddressHistory, "rectangles"},
+    {COMPILED_MODULES, "compiled_modules", AnswerCompiledModules, "modules"},
     {ALLOCATION_LIFE, "allocation_life", AnswerAllocationLife, "allocation"},
     {FORECAST, "forecast", AnswerForecast, "forecasts"},
 };

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 
 namespace oom_forensics {
@@ -22,6 +23,24 @@ std::string Name(const std::string& type, const SelectedAllocator& allocator,
                       filter.SerializeAsString());
 }
 
+// Blocks that are opened count as far as their parts are kept.
+absl::flat_hash_map<SiteId, Usage> PartlyCounted(
+    const SelectedAllocator& allocator, const RowPredicate& keeps) {
+  absl::flat_hash_map<SiteId, Usage> counted;
+  const HostTrace& host = allocator.host->trace();
+  for (const auto& [site, parts] : host.block_parts) {
+    if (keeps.OpenedParts(site) == nullptr) continue;
+    Usage& usage = counted[site];
+    for (const SitePart& part : parts) {
+      if (!keeps.KeepsPartOfSite(part)) continue;
+      usage.in_use_bytes += host.sites.Get(part.site).allocated_bytes;
+      usage.requested_bytes += host.sites.Get(part.site).requested_bytes;
+      ++usage.live_count;
+    }
+  }
+  return counted;
+}
+
 }  // namespace
 
 std::shared_ptr<const UsageTimeline> FilteredUsage(
@@ -29,7 +48,8 @@ std::shared_ptr<const UsageTimeline> FilteredUsage(
   return allocator.host->cache().Get<UsageTimeline>(
       Name("usage", allocator, filter), [&] {
         const RowPredicate keeps(allocator, filter, BirthRule::kIgnored);
-        return std::make_shared<const UsageTimeline>(allocator.replay, keeps);
+        return std::make_shared<const UsageTimeline>(
+            allocator.replay, keeps, PartlyCounted(allocator, keeps));
       });
 }
 

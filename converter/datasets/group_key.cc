@@ -112,12 +112,17 @@ std::string LineGroupKey(const HostTrace& host, LineId line) {
   return LineKey(host, line, GROUP_LINE);
 }
 
-std::string GroupKey(const SelectedAllocator& allocator, Row alloc,
-                     Position position, GroupBy group_by) {
+Role RoleOf(const SelectedAllocator& allocator, const AllocationPart& part) {
+  const RoleClassifier& roles = allocator.host->Roles(*allocator.replay);
+  return part.is_whole() ? roles.RoleOf(part.row) : roles.RoleOfPart(part.site);
+}
+
+std::string GroupKey(const SelectedAllocator& allocator,
+                     const AllocationPart& part, Position position,
+                     GroupBy group_by) {
   const AllocatorReplay& replay = *allocator.replay;
-  if (group_by == GROUP_ROLE) {
-    return RoleId(allocator.host->Roles(replay).RoleOf(alloc));
-  }
+  const Row alloc = part.row;
+  if (group_by == GROUP_ROLE) return RoleId(RoleOf(allocator, part));
   if (group_by == GROUP_STEP) {
     const int64_t step = replay.host().StepAt(replay.BornPs(alloc));
     return step == kUnknownStep ? "(no step)" : absl::StrCat(step);
@@ -128,7 +133,8 @@ std::string GroupKey(const SelectedAllocator& allocator, Row alloc,
   if (group_by == GROUP_AGE) {
     return AgeKey(replay.TimePsOf(position) - replay.BornPs(alloc));
   }
-  return SiteGroupKey(replay.host(), replay.SiteOf(alloc), group_by);
+  return SiteGroupKey(replay.host(), replay.host().sites.Get(part.site),
+                      group_by);
 }
 
 }  // namespace oom_forensics

@@ -21,8 +21,12 @@ std::string SiteGroupKey(const HostTrace& host, const AllocationSite& site,
 std::string LineGroupKey(const HostTrace& host, LineId line);
 
 // The key of an allocation at a moment (ages are seen from there).
-std::string GroupKey(const SelectedAllocator& allocator, Row alloc,
-                     Position position, GroupBy group_by);
+std::string GroupKey(const SelectedAllocator& allocator,
+                     const AllocationPart& part, Position position,
+                     GroupBy group_by);
+
+// The role of an allocation, or of a part of it.
+Role RoleOf(const SelectedAllocator& allocator, const AllocationPart& part);
 
 }  // namespace oom_forensics
 

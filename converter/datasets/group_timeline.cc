@@ -33,15 +33,33 @@ void GroupTimeline::GroupSites(GroupBy group_by) {
 }
 
 void GroupTimeline::GroupByRole(const RoleClassifier& roles) {
-  absl::flat_hash_map<Role, uint8_t> index;
   role_of_row_.resize(replay_.end_position());
   for (Row row = 0; row < replay_.end_position(); ++row) {
     if (replay_.trace().kind_of[row] != RowKind::kAlloc) continue;
-    const Role role = roles.RoleOf(row);
-    const auto [entry, inserted] =
-        index.try_emplace(role, static_cast<uint8_t>(keys_.size()));
-    if (inserted) keys_.push_back(RoleId(role));
-    role_of_row_[row] = entry->second;
+    role_of_row_[row] = static_cast<uint8_t>(GroupOfRole(roles.RoleOf(row)));
+  }
+}
+
+uint32_t GroupTimeline::GroupOfRole(Role role) {
+  const auto [entry, inserted] =
+      group_of_role_.try_emplace(role, static_cast<uint8_t>(keys_.size()));
+  if (inserted) keys_.push_back(RoleId(role));
+  return entry->second;
+}
+
+void GroupTimeline::OpenBlocks(const RowPredicate& keeps,
+                               const RoleClassifier* roles) {
+  const HostTrace& host = replay_.host();
+  for (const auto& [site, parts] : host.block_parts) {
+    if (keeps.OpenedParts(site) == nullptr) continue;
+    std::vector<PartSum>& sums = opened_[site];
+    for (const SitePart& part : parts) {
+      if (!keeps.KeepsPartOfSite(part)) continue;
+      sums.push_back(
+          {roles != nullptr ? GroupOfRole(roles->RoleOfPart(part.site))
+                            : group_of_site_[part.site],
+           static_cast<int64_t>(host.sites.Get(part.site).allocated_bytes)});
+    }
   }
 }
 
@@ -49,9 +67,12 @@ GroupTimeline::GroupTimeline(const SelectedAllocator& allocator,
                              const RowPredicate& keeps, GroupBy group_by)
     : replay_(*allocator.replay) {
   if (group_by == GROUP_ROLE) {
-    GroupByRole(allocator.host->Roles(replay_));
+    const RoleClassifier& roles = allocator.host->Roles(replay_);
+    GroupByRole(roles);
+    OpenBlocks(keeps, &roles);
   } else {
     GroupSites(group_by);
+    OpenBlocks(keeps, nullptr);
   }
   const Position end = replay_.end_position();
   if (!keeps.keeps_all()) {
@@ -77,6 +98,15 @@ GroupTimeline::GroupTimeline(const SelectedAllocator& allocator,
 void GroupTimeline::Count(Row alloc, int64_t sign,
                           std::vector<int64_t>* bytes) const {
   if (!counted_.empty() && !counted_[alloc]) return;
+  if (!opened_.empty()) {
+    const auto opened = opened_.find(replay_.trace().site[alloc]);
+    if (opened != opened_.end()) {
+      for (const PartSum& part : opened->second) {
+        (*bytes)[part.group] += sign * part.bytes;
+      }
+      return;
+    }
+  }
   (*bytes)[GroupOf(alloc)] +=
       sign * static_cast<int64_t>(replay_.BytesOf(alloc));
 }

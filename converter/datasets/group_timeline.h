@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "converter/datasets/selection.h"
 #include "proto/datasets.pb.h"
 
@@ -31,6 +32,8 @@ class GroupTimeline {
  private:
   void GroupSites(GroupBy group_by);
   void GroupByRole(const RoleClassifier& roles);
+  void OpenBlocks(const RowPredicate& keeps, const RoleClassifier* roles);
+  uint32_t GroupOfRole(Role role);
   uint32_t GroupOf(Row alloc) const {
     return role_of_row_.empty() ? group_of_site_[replay_.trace().site[alloc]]
                                 : role_of_row_[alloc];
@@ -42,8 +45,17 @@ class GroupTimeline {
   const AllocatorReplay& replay_;
   std::vector<std::string> keys_;
   std::vector<uint32_t> group_of_site_;
+  // Groups by role: indices into keys_.
+  absl::flat_hash_map<Role, uint8_t> group_of_role_;
   // By row, for groups by role: indices into keys_. Empty: by site.
   std::vector<uint8_t> role_of_row_;
+  // A part of a block that is opened.
+  struct PartSum {
+    uint32_t group;
+    int64_t bytes;
+  };
+  // What sites count as that are opened.
+  absl::flat_hash_map<SiteId, std::vector<PartSum>> opened_;
   // By row: counted. Empty: all are.
   std::vector<bool> counted_;
   Position keyframe_rows_ = 0;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "converter/datasets/group_key.h"
 #include "converter/forensics/source_frames.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"
@@ -74,6 +75,85 @@ Allocation MakeAllocation(const SelectedAllocator& allocator, Row alloc) {
   if (FillSourceLocation(host, site, Frames::kNone, &source)) {
     *message.mutable_source() = std::move(source);
   }
+  if (site.compiled != 0) {
+    *message.mutable_compiled() = MakeCompiledBlock(host, site);
+  }
+  return message;
+}
+
+Allocation MakePart(const SelectedAllocator& allocator,
+                    const AllocationPart& part) {
+  Allocation message = MakeAllocation(allocator, part.row);
+  if (part.is_whole()) return message;
+  const HostTrace& host = allocator.host->trace();
+  const AllocationSite& block = allocator.replay->SiteOf(part.row);
+  const AllocationSite& site = host.sites.Get(part.site);
+  CompiledBlock* compiled = message.mutable_compiled();
+  compiled->set_block_address(message.address());
+  compiled->set_block_bytes(message.allocated_bytes());
+  compiled->set_is_part(true);
+  compiled->set_part(part.index);
+  const CompiledAllocation* allocation =
+      host.AllocationOf(*host.CompiledOf(block));
+  const uint32_t buffer =
+      (*PartsOfSite(host, allocator.replay->trace()
+                              .site[part.row]))[static_cast<size_t>(part.index)]
+          .buffer;
+  if (buffer == BlockPart::kUnused) {
+    compiled->set_is_unused(true);
+  } else {
+    const CompiledBuffer& of = allocation->buffers[buffer];
+    compiled->set_instruction(of.instruction);
+    compiled->set_held_for_backward(of.held_for_backward);
+  }
+  message.set_address(message.address() + part.offset_bytes);
+  message.set_requested_bytes(site.requested_bytes);
+  message.set_allocated_bytes(site.allocated_bytes);
+  const std::string& op = host.OpOf(site);
+  message.set_op_name(op);
+  message.set_scope(std::string(ScopeOf(op)));
+  message.set_op_type(std::string(OpTypeOf(op)));
+  std::vector<int64_t> dims;
+  message.set_has_shape(ParseShape(host.ShapeOf(site), &dims));
+  message.mutable_shape()->Assign(dims.begin(), dims.end());
+  message.set_dtype(DtypeName(site.dtype));
+  message.set_role(RoleOf(allocator, part));
+  message.clear_source();
+  SourceLocation source;
+  if (FillSourceLocation(host, site, Frames::kNone, &source)) {
+    *message.mutable_source() = std::move(source);
+  }
+  return message;
+}
+
+CompiledBlock MakeCompiledBlock(const HostTrace& host,
+                                const AllocationSite& site) {
+  CompiledBlock message;
+  const CompiledRequest* request = host.CompiledOf(site);
+  if (request == nullptr) return message;
+  message.set_function(host.strings.Get(request->function));
+  message.set_module(host.strings.Get(request->module_name));
+  message.set_program_id(request->program_id);
+  message.set_launch_op(host.strings.Get(request->launch_op));
+  message.set_allocation_index(request->allocation);
+  if (request->has_kind) {
+    message.set_kind(std::string(BufferKindName(request->kind)));
+  }
+  switch (request->match) {
+    case RequestMatch::kNone:
+      message.set_match(MATCH_NONE);
+      break;
+    case RequestMatch::kRecorded:
+      message.set_match(MATCH_RECORDED);
+      break;
+    case RequestMatch::kBySize:
+      message.set_match(MATCH_BY_SIZE);
+      break;
+    case RequestMatch::kByOrder:
+      message.set_match(MATCH_BY_ORDER);
+      break;
+  }
+  message.set_others_fit(request->others_fit);
   return message;
 }
 

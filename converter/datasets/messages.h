@@ -16,6 +16,14 @@ namespace oom_forensics {
 // All that is known of an allocation (a kAlloc row).
 Allocation MakeAllocation(const SelectedAllocator& allocator, Row alloc);
 
+// The same of a part of an allocation: its buffer inside a compiled block.
+Allocation MakePart(const SelectedAllocator& allocator,
+                    const AllocationPart& part);
+
+// Of what XLA asked for; `site` is the request's.
+CompiledBlock MakeCompiledBlock(const HostTrace& host,
+                                const AllocationSite& site);
+
 // An event of the timeline.
 TimelineEvent MakeTimelineEvent(const SelectedAllocator& allocator, Row row);
 

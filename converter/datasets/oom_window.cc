@@ -14,6 +14,7 @@
 #include "converter/datasets/derived.h"
 #include "converter/datasets/messages.h"
 #include "converter/datasets/source_messages.h"
+#include "converter/forensics/block_content.h"
 #include "converter/forensics/incidents.h"
 #include "converter/forensics/oom_case.h"
 #include "converter/forensics/pins.h"
@@ -54,6 +55,10 @@ Request MakeRequest(const SelectedAllocator& allocator,
   request.set_role(
       allocator.host->Roles(replay).RoleOfFailed(replay.trace().site[row]));
   request.set_mode(ModeOf(host, site));
+  if (site.compiled != 0) {
+    *request.mutable_compiled() = MakeCompiledBlock(host, site);
+    request.set_who(WhoAsked(host, site));
+  }
   SourceLocation source;
   if (FillSourceLocation(host, site, Frames::kAll, &source)) {
     *request.mutable_source() = std::move(source);
@@ -77,34 +82,41 @@ DumpCheck CheckDump(const AllocatorReplay& replay, const FailedRequest& failure,
 
 // Holders are told apart by op, shape, dtype and line: chunks of one tensor may
 // differ in size, as the allocator does not always split one.
-void FillHolders(const SelectedAllocator& allocator,
-                 const std::vector<Row>& live, Oom* message) {
+void FillHolders(const SelectedAllocator& allocator, const RowPredicate& keeps,
+                 Row failure, Oom* message) {
   struct Sum {
     uint64_t count = 0;
     uint64_t bytes = 0;
-    Row example = kNoRow;
+    AllocationPart example;
   };
   const AllocatorReplay& replay = *allocator.replay;
+  const SiteTable& sites = replay.host().sites;
   absl::flat_hash_map<std::tuple<StringId, StringId, int32_t, LineId>, Sum>
       sums;
-  for (const Row row : live) {
-    const AllocationSite& site = replay.SiteOf(row);
-    Sum& sum = sums[{site.op, site.shape, site.dtype,
-                     SourceOf(replay.host(), site).line}];
-    ++sum.count;
-    sum.bytes += replay.BytesOf(row);
-    sum.example = std::min(sum.example, row);
+  for (const Row row : replay.LiveAt(failure)) {
+    keeps.ForEachPart(row, [&](const AllocationPart& part) {
+      const AllocationSite& site = sites.Get(part.site);
+      Sum& sum = sums[{site.op, site.shape, site.dtype,
+                       SourceOf(replay.host(), site).line}];
+      ++sum.count;
+      sum.bytes += site.allocated_bytes;
+      if (std::pair(part.row, part.index) <
+          std::pair(sum.example.row, sum.example.index)) {
+        sum.example = part;
+      }
+    });
   }
   std::vector<Sum> largest;
   for (const auto& [key, sum] : sums) largest.push_back(sum);
   std::sort(largest.begin(), largest.end(), [](const Sum& a, const Sum& b) {
-    return std::pair(b.bytes, a.example) < std::pair(a.bytes, b.example);
+    return std::tuple(b.bytes, a.example.row, a.example.index) <
+           std::tuple(a.bytes, b.example.row, b.example.index);
   });
   if (largest.size() > kHolders) largest.resize(kHolders);
   for (const Sum& sum : largest) {
     Holder* holder = message->add_holders();
-    *holder->mutable_example() = MakeAllocation(allocator, sum.example);
-    const AllocationSite& site = replay.SiteOf(sum.example);
+    *holder->mutable_example() = MakePart(allocator, sum.example);
+    const AllocationSite& site = sites.Get(sum.example.site);
     const HostTrace& host = allocator.host->trace();
     holder->set_key(absl::StrCat(host.OpOf(site), " ", host.ShapeOf(site), " ",
                                  DtypeName(site.dtype)));
@@ -114,11 +126,15 @@ void FillHolders(const SelectedAllocator& allocator,
 }
 
 // The lines that hold most, those included that nobody recorded.
-void FillLines(const SelectedAllocator& allocator, const std::vector<Row>& live,
-               Position position, Oom* message) {
+void FillLines(const SelectedAllocator& allocator, const RowPredicate& keeps,
+               const std::vector<Row>& live, Position position, Oom* message) {
   if (allocator.host->trace().source.empty()) return;
   AllocationGroups lines(GROUP_LINE, "");
-  for (const Row row : live) lines.Add(allocator, row, position);
+  for (const Row row : live) {
+    keeps.ForEachPart(row, [&](const AllocationPart& part) {
+      lines.Add(allocator, part, position);
+    });
+  }
   lines.Write(SORT_BYTES, false, message->mutable_lines());
   while (message->lines_size() > static_cast<int>(kHolders)) {
     message->mutable_lines()->RemoveLast();
@@ -211,6 +227,12 @@ void FillStory(const SelectedAllocator& allocator, const FailedRequest& failure,
   message->set_live_count(usage.live_count);
   *message->mutable_dump_check() = CheckDump(replay, failure, map);
   FillForensics(allocator, failure.row, message);
+  const AllocationSite& site = replay.SiteOf(failure.row);
+  if (host.block_parts.contains(replay.trace().site[failure.row])) {
+    const CompiledAllocation& block =
+        *host.AllocationOf(*host.CompiledOf(site));
+    *message->mutable_block() = ContentOf(block, block.peak);
+  }
   const Row first = position - std::min(position, kRecentEvents);
   for (Row row = std::max(first, replay.trace().baseline_rows); row < position;
        ++row) {
@@ -236,8 +258,8 @@ Oom TellOom(const SelectedAllocator& allocator, Row row, const Query& query) {
   live.erase(std::remove_if(live.begin(), live.end(),
                             [&keeps](Row alloc) { return !keeps(alloc); }),
              live.end());
-  FillHolders(allocator, live, &oom);
-  FillLines(allocator, live, row, &oom);
+  FillHolders(allocator, keeps, row, &oom);
+  FillLines(allocator, keeps, live, row, &oom);
   AddKeepers(allocator, live, oom.mutable_keepers());
   return oom;
 }

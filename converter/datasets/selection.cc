@@ -126,7 +126,7 @@ absl::StatusOr<Selection> SelectAllocators(const Run& run,
 
 RowPredicate::RowPredicate(const SelectedAllocator& allocator,
                            const Filter& filter, BirthRule birth_rule)
-    : replay_(*allocator.replay) {
+    : replay_(*allocator.replay), opens_blocks_(!filter.whole_blocks()) {
   const HostTrace& host = replay_.host();
   if (filter.role() != ROLE_UNKNOWN) {
     roles_ = &allocator.host->Roles(replay_);
@@ -173,13 +173,36 @@ bool RowPredicate::KeepsSite(const Filter& filter, SiteId id) const {
 bool RowPredicate::operator()(Row alloc) const {
   if (keeps_all_) return true;
   const AllocatorTrace& trace = replay_.trace();
-  if (!site_kept_.empty() && !site_kept_[trace.site[alloc]]) return false;
+  const SiteId site = trace.site[alloc];
+  if (const std::vector<SitePart>* parts = OpenedParts(site)) {
+    return KeepsBirth(alloc) &&
+           std::any_of(parts->begin(), parts->end(),
+                       [this, alloc](const SitePart& part) {
+                         return KeepsPart(alloc, part);
+                       });
+  }
+  if (!site_kept_.empty() && !site_kept_[site]) return false;
   if (by_address_ &&
-      (address_ < trace.address[alloc] ||
-       address_ - trace.address[alloc] >= replay_.BytesOf(alloc))) {
+      !CoversAddress(trace.address[alloc], replay_.BytesOf(alloc))) {
     return false;
   }
   if (roles_ != nullptr && roles_->RoleOf(alloc) != role_) return false;
+  return KeepsBirth(alloc);
+}
+
+bool RowPredicate::KeepsPartByNature(const SitePart& part) const {
+  if (!site_kept_.empty() && !site_kept_[part.site]) return false;
+  return roles_ == nullptr || roles_->RoleOfPart(part.site) == role_;
+}
+
+bool RowPredicate::KeepsPart(Row alloc, const SitePart& part) const {
+  return KeepsPartByNature(part) &&
+         (!by_address_ ||
+          CoversAddress(replay_.trace().address[alloc] + part.offset_bytes,
+                        replay_.host().sites.Get(part.site).allocated_bytes));
+}
+
+bool RowPredicate::KeepsBirth(Row alloc) const {
   if (!by_step_ && !by_time_) return true;
   const int64_t born_ps = replay_.BornPs(alloc);
   if (by_time_ && (born_ps < from_ps_ || born_ps >= to_ps_)) return false;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "converter/datasets/allocation_part.h"
 #include "converter/run/run.h"
 #include "proto/datasets.pb.h"
 
@@ -95,13 +96,50 @@ class RowPredicate {
                BirthRule birth_rule);
   // True: every row passes.
   bool keeps_all() const { return keeps_all_; }
+  // Of a block that is opened: whether any of its parts passes.
   bool operator()(Row alloc) const;
+
+  // The parts of a site that is shown opened; null: it is shown whole.
+  const std::vector<SitePart>* OpenedParts(SiteId site) const {
+    return opens_blocks_ ? PartsOfSite(replay_.host(), site) : nullptr;
+  }
+  // Calls `f(const AllocationPart&)` for what passes of an allocation: itself,
+  // or each part that does of a block that is opened.
+  template <typename F>
+  void ForEachPart(Row alloc, F f) const {
+    const SiteId site = replay_.trace().site[alloc];
+    const std::vector<SitePart>* parts = OpenedParts(site);
+    if (parts == nullptr) {
+      if ((*this)(alloc)) f(AllocationPart{alloc, site});
+      return;
+    }
+    if (!keeps_all_ && !KeepsBirth(alloc)) return;
+    for (size_t i = 0; i < parts->size(); ++i) {
+      const SitePart& part = (*parts)[i];
+      if (keeps_all_ || KeepsPart(alloc, part)) {
+        f(AllocationPart{alloc, part.site, static_cast<int32_t>(i),
+                         part.offset_bytes});
+      }
+    }
+  }
+  // Whether a part of a block at that address passes, whenever it was made.
+  bool KeepsPartOfSite(const SitePart& part) const {
+    return keeps_all_ || KeepsPartByNature(part);
+  }
 
  private:
   bool KeepsSite(const Filter& filter, SiteId site) const;
+  bool KeepsBirth(Row alloc) const;
+  bool KeepsPart(Row alloc, const SitePart& part) const;
+  // All but its address.
+  bool KeepsPartByNature(const SitePart& part) const;
+  bool CoversAddress(uint64_t address, uint64_t size_bytes) const {
+    return address_ >= address && address_ - address < size_bytes;
+  }
 
   const AllocatorReplay& replay_;
   bool keeps_all_ = true;
+  bool opens_blocks_ = true;
   std::vector<bool> site_kept_;
   bool by_step_ = false;
   int64_t from_step_ = 0;

@@ -32,6 +32,13 @@ class ShapeCollector {
       const SiteId site = replay.trace().site[row];
       if (seen[site]) continue;
       seen[site] = true;
+      const auto parts = host_.block_parts.find(site);
+      if (parts != host_.block_parts.end()) {
+        for (const SitePart& part : parts->second) {
+          Add(part.site, host_.sites.Get(part.site).allocated_bytes);
+        }
+        continue;
+      }
       const auto bytes = live_bytes.find(site);
       Add(site, bytes == live_bytes.end() ? 0 : bytes->second);
     }

@@ -16,10 +16,11 @@ using Finder = std::optional<RemedyCandidate> (*)(const OomCase&);
 
 // What costs the user least first.
 constexpr Finder kFinders[] = {
-    FreeDevice,          ReleaseLeak,     Float32,
-    ReleasePins,         SmallerBatch,    MixedPrecision,
-    CheckpointGradients, MemoryGrowthOff, CudaMallocAsync,
-    LargerLimit,
+    FreeDevice,          ReleaseLeak,      Float32,
+    ReleasePins,         SmallerBatch,     MixedPrecision,
+    CheckpointGradients, MemoryGrowthOff,  CudaMallocAsync,
+    LargerLimit,         RecomputeInBlock, JitCompileOff,
+    CompileOnce,
 };
 
 std::string Proof(const OomCase& oom, const Scenario& scenario,

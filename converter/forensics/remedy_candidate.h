@@ -37,6 +37,10 @@ std::optional<RemedyCandidate> CheckpointGradients(const OomCase& oom);
 std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom);
 std::optional<RemedyCandidate> Float32(const OomCase& oom);
 std::optional<RemedyCandidate> MixedPrecision(const OomCase& oom);
+// What XLA asks for:
+std::optional<RemedyCandidate> RecomputeInBlock(const OomCase& oom);
+std::optional<RemedyCandidate> JitCompileOff(const OomCase& oom);
+std::optional<RemedyCandidate> CompileOnce(const OomCase& oom);
 // Who else is on the device:
 std::optional<RemedyCandidate> FreeDevice(const OomCase& oom);
 // How the allocator is set:

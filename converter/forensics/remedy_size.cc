@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "converter/forensics/block_resize.h"
 #include "converter/forensics/remedy_candidate.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"
@@ -23,7 +24,7 @@ constexpr int64_t kBatchMultiple = 8;
 using SiteFlags = std::shared_ptr<std::vector<bool>>;
 
 bool Has(const SiteFlags& flags, const OomCase& oom, Row row) {
-  return (*flags)[oom.replay().trace().site[row]];
+  return AnyPartOf(oom.host(), oom.replay().trace().site[row], *flags);
 }
 
 SiteFlags SitesWithBatch(const OomCase& oom) {
@@ -42,11 +43,13 @@ Scenario WithBatch(const OomCase& oom, const SiteFlags& scales, int64_t size) {
   Scenario scenario;
   const auto full = static_cast<uint64_t>(oom.batch()->size());
   scenario.resized = [&oom, scales, full, size](Row row, uint64_t bytes) {
-    if (!Has(scales, oom, row)) return bytes;
-    const uint64_t per_example = bytes / full;
-    return std::max<uint64_t>(
-        1, per_example * static_cast<uint64_t>(size) +
-               bytes % full * static_cast<uint64_t>(size) / full);
+    const auto scaled = [full, size](uint64_t all) {
+      return std::max<uint64_t>(
+          1, all / full * static_cast<uint64_t>(size) +
+                 all % full * static_cast<uint64_t>(size) / full);
+    };
+    return ResizedBytes(oom.host(), oom.replay().trace().site[row], bytes,
+                        *scales, scaled);
   };
   return WithRestOfStep(oom, std::move(scenario));
 }
@@ -68,15 +71,17 @@ int64_t LargestBatch(const OomCase& oom, const SiteFlags& scales) {
 Scenario Halved(const OomCase& oom, const SiteFlags& halved) {
   Scenario scenario;
   scenario.resized = [&oom, halved](Row row, uint64_t bytes) {
-    return Has(halved, oom, row) ? (bytes + 1) / 2 : bytes;
+    return ResizedBytes(oom.host(), oom.replay().trace().site[row], bytes,
+                        *halved, [](uint64_t all) { return (all + 1) / 2; });
   };
   return WithRestOfStep(oom, std::move(scenario));
 }
 
-uint64_t LiveBytes(const OomCase& oom, const SiteFlags& flags) {
+uint64_t LiveBytesOf(const OomCase& oom, const SiteFlags& flags) {
   uint64_t bytes = 0;
   for (const Row row : oom.live()) {
-    if (Has(flags, oom, row)) bytes += oom.replay().BytesOf(row);
+    bytes += ChangingBytes(oom.host(), oom.replay().trace().site[row],
+                           oom.replay().BytesOf(row), *flags);
   }
   return bytes;
 }
@@ -135,7 +140,7 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
   if (!oom.batch().has_value()) return std::nullopt;
   const SiteFlags scales = SitesWithBatch(oom);
   const bool request_scales = Has(scales, oom, oom.failure());
-  if (!request_scales && !IsWorthIt(oom, LiveBytes(oom, scales))) {
+  if (!request_scales && !IsWorthIt(oom, LiveBytesOf(oom, scales))) {
     return std::nullopt;
   }
   const int64_t full = oom.batch()->size();
@@ -151,7 +156,7 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
   candidate.remedy.set_title(
       absl::StrCat("Use a batch of ", size, " in place of ", full, "."));
   candidate.remedy.set_detail(absl::StrCat(
-      oom.batch()->Evidence(), " ", FormatBytes(LiveBytes(oom, scales)),
+      oom.batch()->Evidence(), " ", FormatBytes(LiveBytesOf(oom, scales)),
       " of what was in use",
       request_scales ? ", and the refused request itself," : "",
       " shrink with the batch.",
@@ -165,7 +170,7 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
 
 std::optional<RemedyCandidate> Float32(const OomCase& oom) {
   const SiteFlags float64 = Float64Sites(oom);
-  const uint64_t bytes = LiveBytes(oom, float64);
+  const uint64_t bytes = LiveBytesOf(oom, float64);
   if (!IsWorthIt(oom, bytes)) return std::nullopt;
   RemedyCandidate candidate;
   candidate.remedy.set_kind("float32");
@@ -185,7 +190,7 @@ std::optional<RemedyCandidate> Float32(const OomCase& oom) {
 
 std::optional<RemedyCandidate> MixedPrecision(const OomCase& oom) {
   const SiteFlags halved = HalvableSites(oom);
-  const uint64_t bytes = LiveBytes(oom, halved);
+  const uint64_t bytes = LiveBytesOf(oom, halved);
   const bool request_halves = Has(halved, oom, oom.failure());
   if (!IsWorthIt(oom, bytes + (request_halves ? oom.rounded_bytes() : 0))) {
     return std::nullopt;

@@ -62,11 +62,25 @@ void RoleClassifier::ReadSites() {
     const AllocationSite& site = host.sites.Get(id);
     std::string dtype;
     purpose_[id] = PurposeOf(host.OpOf(site), KindOf(host, site, dtype));
+    if (const CompiledRequest* compiled = host.CompiledOf(site)) {
+      purpose_[id] = compiled->kind == BufferKind::kTemp ? OpPurpose::kWorkspace
+                                                         : OpPurpose::kUnknown;
+    }
     if (purpose_[id] != OpPurpose::kGradient) continue;
     const std::string_view path = LayerPath(host.OpOf(site));
     const size_t slash = path.rfind('/');
     if (slash != std::string_view::npos) {
       ops_with_gradient.insert(path.substr(0, slash));
+    }
+  }
+  for (const CompiledModule& module : host.modules) {
+    for (const ProgramStep& step : module.program) {
+      if (!IsGradientName(step.op_name)) continue;
+      const std::string_view path = LayerPath(step.op_name);
+      const size_t slash = path.rfind('/');
+      if (slash != std::string_view::npos) {
+        ops_with_gradient.insert(path.substr(0, slash));
+      }
     }
   }
   for (SiteId id = 0; id < host.sites.size(); ++id) {

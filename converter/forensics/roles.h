@@ -38,6 +38,9 @@ class RoleClassifier {
   Role RoleOf(Row alloc) const;
   // The role of a request that has no lifetime, because it failed.
   Role RoleOfFailed(SiteId site) const;
+  // The role of a buffer inside a compiled block, which lives no longer than
+  // the block's run.
+  Role RoleOfPart(SiteId site) const { return RoleOfFailed(site); }
   // Whether the allocation lives on after the step that made it.
   bool OutlivesItsStep(Row alloc) const;
 

@@ -102,6 +102,13 @@ constexpr Definition kDefinitions[] = {
      "The replayed map differs from TensorFlow's own in $n chunks."},
     {QualityCounter::kShortenedText, "shortened_text", Severity::INFO_ONLY,
      "$n texts of the trace are longer than any real one and were cut."},
+    {QualityCounter::kModulesLeftOut, "modules_left_out", Severity::WARNING,
+     "$n compiled modules are not in the trace, because of its limit: what "
+     "their blocks hold cannot be told."},
+    {QualityCounter::kModuleWithoutOrder, "module_without_order",
+     Severity::WARNING,
+     "Of $n compiled modules it is not known in which order they run: their "
+     "buffers count as live together."},
 };
 
 const Definition& DefinitionOf(QualityCounter counter) {

@@ -45,6 +45,8 @@ enum class QualityCounter {
   kAnonymized,
   kDumpDiffers,
   kShortenedText,
+  kModulesLeftOut,
+  kModuleWithoutOrder,
   kCount,  // Not a counter: their number.
 };
 

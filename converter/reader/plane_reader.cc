@@ -60,6 +60,28 @@ absl::Status ReadContext::ReserveRows(uint64_t rows) {
                    limit_bytes >> 20, " MiB; raise it with --max-memory-mb."));
 }
 
+namespace {
+
+CompiledRequestId CompiledRequestFromStats(const StatSet& stats,
+                                           const PlaneVocabulary& vocabulary,
+                                           ReadContext* context) {
+  const auto text = [&](StatKind kind) {
+    return stats.Has(kind) ? vocabulary.TextOf(stats.Get(kind))
+                           : std::string_view();
+  };
+  CompiledRequest request;
+  request.function = context->Intern(text(StatKind::kCompiledFunction));
+  request.module_name = context->Intern(text(StatKind::kHloModule));
+  request.launch_op = context->Intern(text(StatKind::kLaunchOp));
+  request.program_id = stats.Uint64Or(StatKind::kHloProgramId, 0);
+  request.allocation = stats.Int64Or(StatKind::kBufferAllocation, -1);
+  request.has_kind = stats.Has(StatKind::kBufferKind);
+  request.kind = BufferKindOf(text(StatKind::kBufferKind));
+  return context->trace().compiled_requests.Intern(request);
+}
+
+}  // namespace
+
 AllocationSite SiteFromStats(const StatSet& stats,
                              const PlaneVocabulary& vocabulary,
                              AllocationSite base, ReadContext* context) {
@@ -78,6 +100,10 @@ AllocationSite SiteFromStats(const StatSet& stats,
   if (stats.Has(StatKind::kStack)) {
     base.stack =
         context->trace().source.StackOf(stats.Get(StatKind::kStack).AsUint64());
+  }
+  if (stats.Has(StatKind::kCompiledFunction) ||
+      stats.Has(StatKind::kHloModule)) {
+    base.compiled = CompiledRequestFromStats(stats, vocabulary, context);
   }
   base.requested_bytes =
       stats.Uint64Or(StatKind::kRequestedBytes, base.requested_bytes);

@@ -80,6 +80,9 @@ absl::Status ReadForecastPlane(const PlaneLayout& plane, ReadContext* context);
 // has none from the collector.
 absl::Status ReadStockDevices(const SpaceLayout& layout, ReadContext* context);
 
+// Adds the compiled modules of "/host:metadata" to the trace.
+void ReadModulePlane(const PlaneLayout& plane, ReadContext* context);
+
 // Reads "/host:CPU": the training steps, and of allocators that the trace does
 // not have from the collector, TensorFlow's own memory events.
 absl::Status ReadHostPlane(const PlaneLayout& plane, ReadContext* context);

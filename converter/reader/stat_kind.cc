@@ -92,6 +92,12 @@ constexpr NamedStat kCollectorStats[] = {
     {schema::kAssumed, StatKind::kAssumed},
     {schema::kReason, StatKind::kReason},
     {schema::kNumber, StatKind::kNumber},
+    {schema::kCompiledFunction, StatKind::kCompiledFunction},
+    {schema::kHloModule, StatKind::kHloModule},
+    {schema::kHloProgramId, StatKind::kHloProgramId},
+    {schema::kLaunchOp, StatKind::kLaunchOp},
+    {schema::kBufferAllocation, StatKind::kBufferAllocation},
+    {schema::kBufferKind, StatKind::kBufferKind},
 };
 
 // tsl/profiler/utils/xplane_schema.cc
@@ -119,6 +125,8 @@ constexpr NamedStat kStockStats[] = {
     {"step_num", StatKind::kStepNum},
     {"profile_start_time", StatKind::kProfileStartTime},
     {"profile_stop_time", StatKind::kProfileStopTime},
+    {schema::kHloProto, StatKind::kHloProto},
+    {schema::kModulesLeftOut, StatKind::kModulesLeftOut},
 };
 
 template <size_t n>

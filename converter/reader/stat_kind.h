@@ -114,6 +114,15 @@ enum class StatKind : uint8_t {
   kAssumed,
   kReason,
   kNumber,
+  // Compiled modules, and what XLA allocates.
+  kHloProto,
+  kModulesLeftOut,
+  kCompiledFunction,
+  kHloModule,
+  kHloProgramId,
+  kLaunchOp,
+  kBufferAllocation,
+  kBufferKind,
   kCount,  // Not a kind: their number.
 };
 

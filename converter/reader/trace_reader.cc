@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "converter/compiled/compiled_blocks.h"
 #include "converter/input/mapped_file.h"
 #include "converter/input/trace_files.h"
 #include "converter/reader/plane_reader.h"
@@ -64,6 +65,9 @@ absl::Status ReadPlanes(const SpaceLayout& layout, ReadContext* context) {
   // The stacks that sites refer to.
   ReadSourcePlanes(layout, context);
   for (const PlaneLayout& plane : layout.planes) {
+    if (plane.name == schema::kModulesPlane) ReadModulePlane(plane, context);
+  }
+  for (const PlaneLayout& plane : layout.planes) {
     absl::Status read;
     if (IsAllocatorPlane(plane.name)) {
       read = ReadAllocatorPlane(plane, context);
@@ -113,6 +117,7 @@ absl::StatusOr<std::unique_ptr<const HostTrace>> Read(
   ReadContext context(trace.get(), options, std::move(consumed));
   const absl::Status read = ReadPlanes(*layout, &context);
   if (!read.ok()) return read;
+  NameCompiledBlocks(trace.get());
   trace->steps = context.steps().Finish(LastTimePs(*trace));
   if (trace->steps.empty()) trace->quality.Add(QualityCounter::kNoSteps);
   if (trace->facts.schema_version == 0) {

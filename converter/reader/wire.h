@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "protozero/exception.hpp"
 #include "protozero/pbf_reader.hpp"
+#include "protozero/varint.hpp"
 
 namespace oom_forensics {
 
@@ -48,6 +49,20 @@ class FieldReader : private protozero::pbf_reader {
   protozero::data_view get_view() {
     Expect(protozero::pbf_wire_type::length_delimited);
     return pbf_reader::get_view();
+  }
+  // A repeated number: one of them, or several in one field ("packed").
+  void AppendInt64s(std::vector<int64_t>* numbers) {
+    if (wire_type() == protozero::pbf_wire_type::varint) {
+      numbers->push_back(pbf_reader::get_int64());
+      return;
+    }
+    const protozero::data_view packed = get_view();
+    const char* at = packed.data();
+    const char* const end = at + packed.size();
+    while (at < end) {
+      numbers->push_back(
+          static_cast<int64_t>(protozero::decode_varint(&at, end)));
+    }
   }
 
  private:

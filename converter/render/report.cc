@@ -14,6 +14,7 @@ namespace oom_forensics {
 namespace {
 
 constexpr int kShownHolders = 10;
+constexpr int kShownScopes = 6;
 
 // Control characters could drive a terminal; names come from the trace.
 std::string Printable(std::string text) {
@@ -79,10 +80,32 @@ void AddSource(const SourceLocation& source, const std::string& indent,
   }
 }
 
+// Who needs a compiled block.
+void AddBlock(const BlockContent& block, std::string* text) {
+  absl::StrAppend(text, "  for      ", Printable(block.sentence()), "\n");
+  for (int i = 0; i < std::min(kShownScopes, block.by_scope_size()); ++i) {
+    const BlockShare& share = block.by_scope(i);
+    absl::StrAppendFormat(text, "           %10s  %s\n",
+                          FormatBytes(share.bytes()), Printable(share.key()));
+  }
+  if (block.by_scope_size() > kShownScopes) {
+    absl::StrAppend(text, "           and ",
+                    block.by_scope_size() - kShownScopes, " more\n");
+  }
+  if (block.unused_bytes() > 0) {
+    absl::StrAppendFormat(text, "           %10s  unused between them\n",
+                          FormatBytes(block.unused_bytes()));
+  }
+}
+
 void AddRequest(const Oom& oom, std::string* text) {
   const Request& request = oom.request();
-  absl::StrAppend(text, "  who      ", OpOrUnknown(request.op_name()), "\n");
+  absl::StrAppend(text, "  who      ",
+                  request.who().empty() ? OpOrUnknown(request.op_name())
+                                        : Printable(request.who()),
+                  "\n");
   AddSource(request.source(), "           ", text);
+  if (oom.has_block()) AddBlock(oom.block(), text);
   absl::StrAppend(text, "  asked    ", FormatBytes(request.requested_bytes()),
                   " (", FormatCount(request.requested_bytes()), " bytes)");
   if (request.has_shape()) {

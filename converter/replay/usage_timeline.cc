@@ -1,6 +1,7 @@
 #include "converter/replay/usage_timeline.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "converter/replay/allocator_replay.h"
 
@@ -39,8 +40,9 @@ UsageExtremes ExtremesOf(const Usage& usage, Position position) {
 }  // namespace
 
 UsageTimeline::UsageTimeline(const AllocatorReplay* replay,
-                             const RowFilter& filter)
-    : replay_(replay) {
+                             const RowFilter& filter,
+                             absl::flat_hash_map<SiteId, Usage> partly)
+    : replay_(replay), partly_(std::move(partly)) {
   const AllocatorTrace& trace = replay->trace();
   const Position end = trace.row_count();
   if (filter) {
@@ -76,16 +78,29 @@ UsageTimeline::UsageTimeline(const AllocatorReplay* replay,
   BuildPyramid();
 }
 
+Usage UsageTimeline::CountedOf(Row alloc) const {
+  if (!partly_.empty()) {
+    const auto found = partly_.find(replay_->trace().site[alloc]);
+    if (found != partly_.end()) return found->second;
+  }
+  const AllocationSite& site = replay_->SiteOf(alloc);
+  Usage usage;
+  usage.in_use_bytes = site.allocated_bytes;
+  usage.requested_bytes = site.requested_bytes;
+  usage.live_count = 1;
+  return usage;
+}
+
 void UsageTimeline::Apply(Row row, Usage* usage) const {
   const AllocatorTrace& trace = replay_->trace();
   const bool holds_blocks = !trace.has_layout;
   const auto release = [&](Row alloc) {
     if (holds_blocks) usage->reserved_bytes -= replay_->BytesOf(alloc);
     if (!counted_.empty() && !counted_[alloc]) return;
-    const AllocationSite& site = replay_->SiteOf(alloc);
-    usage->in_use_bytes -= site.allocated_bytes;
-    usage->requested_bytes -= site.requested_bytes;
-    --usage->live_count;
+    const Usage counted = CountedOf(alloc);
+    usage->in_use_bytes -= counted.in_use_bytes;
+    usage->requested_bytes -= counted.requested_bytes;
+    usage->live_count -= counted.live_count;
   };
   switch (trace.kind_of[row]) {
     case RowKind::kAlloc: {
@@ -99,10 +114,10 @@ void UsageTimeline::Apply(Row row, Usage* usage) const {
       }
       if (holds_blocks) usage->reserved_bytes += replay_->BytesOf(row);
       if (!counted_.empty() && !counted_[row]) break;
-      const AllocationSite& site = replay_->SiteOf(row);
-      usage->in_use_bytes += site.allocated_bytes;
-      usage->requested_bytes += site.requested_bytes;
-      ++usage->live_count;
+      const Usage counted = CountedOf(row);
+      usage->in_use_bytes += counted.in_use_bytes;
+      usage->requested_bytes += counted.requested_bytes;
+      usage->live_count += counted.live_count;
       break;
     }
     case RowKind::kFree:

@@ -11,6 +11,7 @@
 #include <functional>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "converter/trace/allocator_trace.h"
 
 namespace oom_forensics {
@@ -49,8 +50,11 @@ class UsageTimeline {
   UsageTimeline() = default;
   // Counts all allocations, or those that `filter` keeps. `replay` must outlive
   // the timeline.
+  // `partly`: sites of which only a part counts (of compiled blocks that are
+  // opened), by their number.
   explicit UsageTimeline(const AllocatorReplay* replay,
-                         const RowFilter& filter = nullptr);
+                         const RowFilter& filter = nullptr,
+                         absl::flat_hash_map<SiteId, Usage> partly = {});
 
   Usage At(Position position) const;
   // Over the states of positions begin to end, both included.
@@ -61,6 +65,8 @@ class UsageTimeline {
   static constexpr uint32_t kBlockRows = 64;
   static constexpr uint32_t kFanOut = 8;
 
+  // What an allocation adds to a usage that counts it.
+  Usage CountedOf(Row alloc) const;
   void Apply(Row row, Usage* usage) const;
   void BuildPyramid();
   UsageExtremes WithinBlock(Position begin, Position end) const;
@@ -68,6 +74,7 @@ class UsageTimeline {
   const AllocatorReplay* replay_ = nullptr;
   // One bit per row: counted. Empty: all are.
   std::vector<bool> counted_;
+  absl::flat_hash_map<SiteId, Usage> partly_;
   // State at position i * kBlockRows.
   std::vector<Usage> blocks_;
   // levels_[0][i]: over positions i * kBlockRows ... (i + 1) * kBlockRows.

@@ -25,6 +25,9 @@ uint64_t HostAnalysis::ResidentBytes() const {
   for (const auto& allocator : allocators_) {
     bytes += allocator->ResidentBytes() + allocator->trace().ResidentBytes();
   }
+  for (const CompiledModule& module : trace().modules) {
+    bytes += module.ResidentBytes();
+  }
   return bytes;
 }
 

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "converter/hlo/compiled_module.h"
 #include "converter/quality/quality_log.h"
 #include "converter/trace/allocator_trace.h"
+#include "converter/trace/compiled_request.h"
 #include "converter/trace/device_trace.h"
 #include "converter/trace/forecast_trace.h"
 #include "converter/trace/site_table.h"
@@ -58,6 +60,13 @@ struct HostTrace {
   std::vector<AllocatorTrace> allocators;
   std::vector<DeviceTrace> devices;
   std::vector<ForecastTrace> forecasts;
+  // What XLA compiled, as far as the trace has it.
+  std::vector<CompiledModule> modules;
+  // What XLA asked for.
+  CompiledRequestTable compiled_requests;
+  // By the site of a block of XLA's whose inside is known: what lies in it at
+  // its own peak, in the order of offsets, up to its last byte.
+  absl::flat_hash_map<SiteId, std::vector<SitePart>> block_parts;
   // Sorted by begin.
   std::vector<TrainingStep> steps;
   // What touches all allocators of the host.
@@ -79,6 +88,21 @@ struct HostTrace {
   }
   const std::string& ShapeOf(const AllocationSite& site) const {
     return strings.Get(site.shape);
+  }
+  // Null where XLA did not ask.
+  const CompiledRequest* CompiledOf(const AllocationSite& site) const {
+    return site.compiled == 0 ? nullptr : &compiled_requests.Get(site.compiled);
+  }
+  // Null where the trace does not have the module.
+  const CompiledModule* ModuleOf(const CompiledRequest& request) const {
+    return request.module < 0 ? nullptr
+                              : &modules[static_cast<size_t>(request.module)];
+  }
+  // Null where it is not known which one it is.
+  const CompiledAllocation* AllocationOf(const CompiledRequest& request) const {
+    const CompiledModule* module = ModuleOf(request);
+    return module == nullptr ? nullptr
+                             : module->AllocationOf(request.allocation);
   }
 };
 

@@ -15,6 +15,8 @@
 namespace oom_forensics {
 
 using SiteId = uint32_t;
+// Of a CompiledRequestTable; 0: none.
+using CompiledRequestId = uint32_t;
 
 enum class SiteMode : uint8_t { kUnknown, kEager, kGraph };
 
@@ -31,18 +33,21 @@ struct AllocationSite {
   StackIndex stack = kNoStack;
   uint64_t requested_bytes = 0;
   uint64_t allocated_bytes = 0;
+  // What XLA asked for; 0: XLA did not ask (compiled_request.h).
+  CompiledRequestId compiled = 0;
 
   friend bool operator==(const AllocationSite& a, const AllocationSite& b) {
     return a.op == b.op && a.shape == b.shape &&
            a.region_type == b.region_type && a.dtype == b.dtype &&
            a.mode == b.mode && a.stack == b.stack &&
            a.requested_bytes == b.requested_bytes &&
-           a.allocated_bytes == b.allocated_bytes;
+           a.allocated_bytes == b.allocated_bytes && a.compiled == b.compiled;
   }
   template <typename H>
   friend H AbslHashValue(H h, const AllocationSite& s) {
     return H::combine(std::move(h), s.op, s.shape, s.region_type, s.dtype,
-                      s.mode, s.stack, s.requested_bytes, s.allocated_bytes);
+                      s.mode, s.stack, s.requested_bytes, s.allocated_bytes,
+                      s.compiled);
   }
 };
 

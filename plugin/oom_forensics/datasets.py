@@ -28,6 +28,7 @@ class DatasetKind(str, enum.Enum):
     ADDRESS_HISTORY = "ADDRESS_HISTORY"
     ALLOCATION_LIFE = "ALLOCATION_LIFE"
     FORECAST = "FORECAST"
+    COMPILED_MODULES = "COMPILED_MODULES"
 
 
 class GroupBy(str, enum.Enum):
@@ -130,6 +131,18 @@ class Source(str, enum.Enum):
     """MemoryAllocation / MemoryDeallocation of /host:CPU: poorer."""
 
 
+class ModuleMatch(str, enum.Enum):
+    """How it is known which allocation of a compiled module a request is for."""
+
+    MATCH_NONE = "MATCH_NONE"
+    MATCH_RECORDED = "MATCH_RECORDED"
+    """The collector recorded it."""
+    MATCH_BY_SIZE = "MATCH_BY_SIZE"
+    """The module was recorded, and of its allocations only one has this size."""
+    MATCH_BY_ORDER = "MATCH_BY_ORDER"
+    """One thread asked for the sizes of the module's allocations in their order."""
+
+
 class MarkKind(str, enum.Enum):
     """See proto/datasets.proto, MarkKind."""
 
@@ -212,6 +225,11 @@ class Filter(Message):
     """
     source_line: int = 0
     source_function: str = ""
+    whole_blocks: bool = False
+    """False: a block that XLA allocated is opened, where its inside is known: its
+    buffers, as they lie in it at its own peak, take its place, and their bytes
+    add up to its own. True: it is kept whole.
+    """
 
 
 @dataclass
@@ -279,6 +297,16 @@ class Query(Message):
     other_allocator: str = ""
     limit_bytes: int = 0
     """FORECAST: the limit that fits are told for; 0: the recorded one."""
+    module: str = ""
+    """COMPILED_MODULES: the one to show in detail, by its name in the answer;
+    empty: that of the refused request, else the one with the largest block.
+    """
+    module_allocation: int | None = None
+    """Which allocation of it, as CompiledAllocationInfo.index; unset: the largest
+    temporary one.
+    """
+    program_point: int | None = None
+    """Which moment of its program; unset: the allocation's own peak."""
 
 
 @dataclass
@@ -346,6 +374,38 @@ class Keeper(Message):
 
 
 @dataclass
+class CompiledBlock(Message):
+    """What XLA asked for, and of which module."""
+
+    function: str = ""
+    """As the user wrote it: "one_step_on_data"."""
+    module: str = ""
+    """XLA's name of the module."""
+    program_id: int = 0
+    launch_op: str = ""
+    """The op that ran it; empty: not recorded."""
+    allocation_index: int = 0
+    """Index in the module's buffer assignment; -1: not known."""
+    kind: str = ""
+    """\"temp", "output", "constant", ...; empty: not known."""
+    match: ModuleMatch = ModuleMatch.MATCH_NONE
+    others_fit: bool = False
+    """More than one module or allocation fitted; this is the first of them."""
+    is_part: bool = False
+    """What follows only where this is a part of a block that is opened."""
+    part: int = 0
+    """Its number in the block, in the order of offsets."""
+    block_address: int = 0
+    block_bytes: int = 0
+    is_unused: bool = False
+    """No buffer lies here at the block's peak."""
+    instruction: str = ""
+    """XLA's name of the instruction that makes the buffer."""
+    held_for_backward: bool = False
+    """Made by the forward pass, and read last by the backward pass."""
+
+
+@dataclass
 class Allocation(Message):
     """One allocation, live or dead."""
 
@@ -387,6 +447,10 @@ class Allocation(Message):
     """How many it stands for under sampling; 1 without."""
     source: SourceLocation = field(default_factory=lambda: SourceLocation())
     """Not set: not recorded."""
+    compiled: CompiledBlock = field(default_factory=lambda: CompiledBlock())
+    """Set where XLA asked. Of a part all else but id, times and thread is the
+    part's own.
+    """
 
 
 @dataclass
@@ -673,6 +737,10 @@ class Chunk(Message):
     bin: int = 0
     region: int = 0
     """Index in AddressMap.regions."""
+    parts: list[Allocation] = field(default_factory=list)
+    """Of a compiled block that is opened: what lies in it, in the order of
+    offsets, as far as the filter keeps it.
+    """
 
 
 @dataclass
@@ -732,6 +800,12 @@ class Request(Message):
     op_type: str = ""
     source: SourceLocation = field(default_factory=lambda: SourceLocation())
     """Not set: not recorded."""
+    compiled: CompiledBlock = field(default_factory=lambda: CompiledBlock())
+    """Set where XLA asked."""
+    who: str = ""
+    """Who asked, in words, where no op did: "compiled step `one_step_on_data`
+    (XLA), its temporary block". Empty: the op says it.
+    """
 
 
 @dataclass
@@ -910,6 +984,8 @@ class Oom(Message):
     """What keeps the live allocations, the largest first; empty: not recorded."""
     lines: list[AllocationGroup] = field(default_factory=list)
     """The largest holders by line."""
+    block: BlockContent = field(default_factory=lambda: BlockContent())
+    """Set where the refused request is a compiled block whose inside is known."""
 
 
 @dataclass
@@ -922,6 +998,36 @@ class DumpCheck(Message):
     different_chunks: int = 0
     difference: str = ""
     """The first difference in words."""
+
+
+@dataclass
+class BlockShare(Message):
+    """A part of what lies in a compiled block."""
+
+    key: str = ""
+    """A scope, or a role."""
+    bytes: int = 0
+    count: int = 0
+
+
+@dataclass
+class BlockContent(Message):
+    """What a compiled block is needed for: what lies in it at its own peak."""
+
+    block_bytes: int = 0
+    live_bytes: int = 0
+    """Of its buffers; the rest, up to block_bytes, lies unused between them."""
+    unused_bytes: int = 0
+    buffer_count: int = 0
+    by_scope: list[BlockShare] = field(default_factory=list)
+    """Largest first."""
+    by_role: list[BlockShare] = field(default_factory=list)
+    sentence: str = ""
+    """Who needs it, one sentence."""
+    held_for_backward_bytes: int = 0
+    """Of live_bytes, made by the forward pass and read last by the backward pass."""
+    named_bytes: int = 0
+    """Of live_bytes: named down to a TensorFlow op."""
 
 
 @dataclass
@@ -1351,4 +1457,120 @@ class Forecasts(Message):
     """See proto/datasets.proto, Forecasts."""
 
     forecasts: list[StepForecast] = field(default_factory=list)
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class CompiledModuleInfo(Message):
+    """A module that XLA compiled, in sums."""
+
+    host: str = ""
+    name: str = ""
+    """XLA's name of it; with the program id unique in its host."""
+    program_id: int = 0
+    function: str = ""
+    """As the user wrote it: "one_step_on_data"."""
+    temp_bytes: int = 0
+    output_bytes: int = 0
+    parameter_bytes: int = 0
+    constant_bytes: int = 0
+    run_count: int = 0
+    """Runs in the trace, by the requests that are known to be the module's."""
+    refused_count: int = 0
+    """Requests of it that were refused."""
+    instruction_count: int = 0
+    buffer_count: int = 0
+    """Its buffers, over all allocations."""
+    has_schedule: bool = False
+    """The order in which it runs is known."""
+    modules_of_function: int = 0
+    """Modules of the same function: more than one means that it was compiled
+    again, for other shapes say.
+    """
+    parameter_shapes: list[str] = field(default_factory=list)
+    """Shapes of its parameters, the largest few."""
+
+
+@dataclass
+class CompiledAllocationInfo(Message):
+    """An allocation of a module."""
+
+    index: int = 0
+    kind: str = ""
+    """\"temp", "output", "constant", "parameter", "thread_local"
+    """
+    size_bytes: int = 0
+    buffer_count: int = 0
+    peak_live_bytes: int = 0
+    """Most that is live in it at a time."""
+
+
+@dataclass
+class ProgramColumn(Message):
+    """Live bytes of an allocation over a piece of its program."""
+
+    point: int = 0
+    """Where the piece begins."""
+    live_max_bytes: int = 0
+
+
+@dataclass
+class CompiledBufferInfo(Message):
+    """A buffer and its place: a rectangle in the picture of offset over program
+    order.
+    """
+
+    instruction: str = ""
+    """XLA's instruction that makes it, and the kind of that."""
+    opcode: str = ""
+    op_name: str = ""
+    """The TensorFlow op; empty: XLA's own."""
+    scope: str = ""
+    op_type: str = ""
+    role: Role = Role.ROLE_UNKNOWN
+    shape: list[int] = field(default_factory=list)
+    has_shape: bool = False
+    dtype: str = ""
+    offset_bytes: int = 0
+    size_bytes: int = 0
+    first_point: int = 0
+    """Live from and to these points of the program, both included."""
+    last_point: int = 0
+    last_user: str = ""
+    """The instruction that reads it last; empty: none."""
+    held_for_backward: bool = False
+    live: bool = False
+    """Live at CompiledModuleDetail.point."""
+
+
+@dataclass
+class CompiledModuleDetail(Message):
+    """See proto/datasets.proto, CompiledModuleDetail."""
+
+    module: CompiledModuleInfo = field(default_factory=lambda: CompiledModuleInfo())
+    allocations: list[CompiledAllocationInfo] = field(default_factory=list)
+    """Largest first."""
+    allocation: CompiledAllocationInfo = field(default_factory=lambda: CompiledAllocationInfo())
+    """The one that all below is about."""
+    program_points: int = 0
+    """Instructions in the order in which they run."""
+    peak_point: int = 0
+    point: int = 0
+    """The moment that was asked for."""
+    point_instruction: str = ""
+    point_op_name: str = ""
+    columns: list[ProgramColumn] = field(default_factory=list)
+    buffers: list[CompiledBufferInfo] = field(default_factory=list)
+    """Largest first; at most 5000."""
+    content: BlockContent = field(default_factory=lambda: BlockContent())
+    """What lies in it at `point`."""
+
+
+@dataclass
+class CompiledModules(Message):
+    """See proto/datasets.proto, CompiledModules."""
+
+    modules: list[CompiledModuleInfo] = field(default_factory=list)
+    """Largest temporary block first."""
+    detail: CompiledModuleDetail = field(default_factory=lambda: CompiledModuleDetail())
     quality: list[Quality] = field(default_factory=list)

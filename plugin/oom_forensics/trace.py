@@ -128,6 +128,30 @@ class Trace:
             if not page.allocations or offset >= page.total_count:
                 return
 
+    def compiled_modules(
+        self,
+        *,
+        module: str = "",
+        allocation: int | None = None,
+        program_point: int | None = None,
+        columns: int = 1000,
+        only: Filter | None = None,
+    ) -> datasets.CompiledModules:
+        """What XLA compiled, and the memory of one module over its program.
+
+        Shown in detail: the module of that name (else the refused or the largest one), its
+        allocation of that index (else the largest temporary one) at that instruction (else at its
+        peak).
+        """
+        query = Query(
+            dataset=DatasetKind.COMPILED_MODULES,
+            module=module,
+            module_allocation=allocation,
+            program_point=program_point,
+            columns=columns,
+        )
+        return self._ask(datasets.CompiledModules, query, only)
+
     def fragmentation(
         self,
         *,

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "converter/datasets/group_key.h"
 #include "converter/datasets/messages.h"
-#include "converter/forensics/roles.h"
 #include "converter/text/enum_ids.h"
 #include "converter/trace/op_name.h"
 
@@ -18,10 +18,12 @@ namespace {
 
 // A life, cut to the range.
 struct Life {
-  Row row = kNoRow;
+  AllocationPart part;
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   double byte_ns = 0;
+
+  std::pair<Row, int32_t> number() const { return {part.row, part.index}; }
 };
 
 // All lives that the filter keeps, in order of birth.
@@ -32,15 +34,18 @@ std::vector<Life> LivesIn(const SelectedAllocator& allocator,
   const RowPredicate keeps(allocator, filter, BirthRule::kIgnored);
   std::vector<Life> lives;
   for (Row row = 0; row < replay.trace().row_count(); ++row) {
-    if (replay.trace().kind_of[row] != RowKind::kAlloc || !keeps(row)) continue;
+    if (replay.trace().kind_of[row] != RowKind::kAlloc) continue;
     const int64_t born_ns = host.ToNs(replay.BornPs(row));
     const int64_t died_ns = host.ToNs(replay.DiedPs(row));
     if (born_ns >= range.to_ns || died_ns < range.from_ns) continue;
-    Life life{row, std::max(born_ns, range.from_ns),
-              std::min(died_ns, range.to_ns)};
-    life.byte_ns = static_cast<double>(replay.BytesOf(row)) *
-                   static_cast<double>(life.end_ns - life.begin_ns + 1);
-    lives.push_back(life);
+    keeps.ForEachPart(row, [&](const AllocationPart& part) {
+      Life life{part, std::max(born_ns, range.from_ns),
+                std::min(died_ns, range.to_ns)};
+      life.byte_ns =
+          static_cast<double>(host.sites.Get(part.site).allocated_bytes) *
+          static_cast<double>(life.end_ns - life.begin_ns + 1);
+      lives.push_back(life);
+    });
   }
   std::stable_sort(
       lives.begin(), lives.end(),
@@ -51,21 +56,23 @@ std::vector<Life> LivesIn(const SelectedAllocator& allocator,
 void KeepLargest(uint32_t limit, std::vector<Life>* lives) {
   if (lives->size() <= limit) return;
   const auto end = lives->begin() + limit;
-  std::nth_element(
-      lives->begin(), end, lives->end(), [](const Life& a, const Life& b) {
-        return std::pair(a.byte_ns, b.row) > std::pair(b.byte_ns, a.row);
-      });
+  std::nth_element(lives->begin(), end, lives->end(),
+                   [](const Life& a, const Life& b) {
+                     return std::pair(a.byte_ns, b.number()) >
+                            std::pair(b.byte_ns, a.number());
+                   });
   lives->erase(end, lives->end());
   std::sort(lives->begin(), lives->end(), [](const Life& a, const Life& b) {
-    return std::pair(a.begin_ns, a.row) < std::pair(b.begin_ns, b.row);
+    return std::pair(a.begin_ns, a.number()) <
+           std::pair(b.begin_ns, b.number());
   });
 }
 
 void AddLife(const SelectedAllocator& allocator, const Life& life, Role role,
              TrackId track, TrackEventWriter* writer) {
-  const Allocation allocation = MakeAllocation(allocator, life.row);
-  const std::string& shape =
-      allocator.host->trace().ShapeOf(allocator.replay->SiteOf(life.row));
+  const Allocation allocation = MakePart(allocator, life.part);
+  const HostTrace& host = allocator.host->trace();
+  const std::string& shape = host.ShapeOf(host.sites.Get(life.part.site));
   const std::string& op = allocation.op_name();
   const std::string role_id = RoleId(role);
   TrackEventArgs args = {
@@ -110,7 +117,6 @@ void AddAllocationSlices(const SelectedAllocator& allocator,
   const std::string name = TrackName(lives.size(), all);
   // Slices of a track may not overlap, so each goes to the track that has been
   // free for longest, or to a new one. Of one name, they are shown as one.
-  const RoleClassifier roles(*allocator.replay);
   using FreeSince = std::pair<int64_t, TrackId>;
   std::priority_queue<FreeSince, std::vector<FreeSince>, std::greater<>> tracks;
   for (const Life& life : lives) {
@@ -121,7 +127,7 @@ void AddAllocationSlices(const SelectedAllocator& allocator,
     } else {
       track = writer->AddTrack(parent, name, "From birth to death.");
     }
-    AddLife(allocator, life, roles.RoleOf(life.row), track, writer);
+    AddLife(allocator, life, RoleOf(allocator, life.part), track, writer);
     tracks.emplace(life.end_ns, track);
   }
 }

@@ -9,51 +9,50 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
+#include "converter/datasets/group_key.h"
 #include "converter/datasets/messages.h"
 #include "converter/datasets/selection.h"
 #include "converter/exports/gzip/gzip.h"
 #include "converter/exports/pprof/call_stack.h"
 #include "converter/exports/pprof/profile_writer.h"
-#include "converter/forensics/roles.h"
 #include "converter/text/enum_ids.h"
 
 namespace oom_forensics {
 namespace {
 
 // What is one sample: allocations of the same site, step and role.
-using GroupKey = std::tuple<SiteId, int64_t, Role>;
+using SampleKey = std::tuple<SiteId, int64_t, Role>;
 
 struct Group {
-  Row example = kNoRow;
+  AllocationPart example;
   // By the weight of each under sampling.
   double count = 0;
 };
 
-using Groups = absl::btree_map<GroupKey, Group>;
+using Groups = absl::btree_map<SampleKey, Group>;
 
 Groups GroupLiveSet(const SelectedAllocator& allocator, Position position,
                     const Filter& filter) {
   const AllocatorReplay& replay = *allocator.replay;
   const RowPredicate keeps(allocator, filter, BirthRule::kFiltered);
-  const RoleClassifier& roles = allocator.host->Roles(replay);
   Groups groups;
   for (const Row row : replay.LiveAt(position)) {
-    if (!keeps(row)) continue;
-    const GroupKey key{replay.trace().site[row],
-                       replay.host().StepAt(replay.BornPs(row)),
-                       roles.RoleOf(row)};
-    Group& group = groups[key];
-    if (group.example == kNoRow) group.example = row;
-    group.count += replay.trace().WeightOf(row);
+    keeps.ForEachPart(row, [&](const AllocationPart& part) {
+      const SampleKey key{part.site, replay.host().StepAt(replay.BornPs(row)),
+                          RoleOf(allocator, part)};
+      Group& group = groups[key];
+      if (group.example.row == kNoRow) group.example = part;
+      group.count += replay.trace().WeightOf(row);
+    });
   }
   return groups;
 }
 
 void AddGroup(const SelectedAllocator& allocator, Role group_role,
               const Group& group, ProfileWriter* profile) {
-  const Allocation example = MakeAllocation(allocator, group.example);
-  const std::string& shape =
-      allocator.host->trace().ShapeOf(allocator.replay->SiteOf(group.example));
+  const Allocation example = MakePart(allocator, group.example);
+  const HostTrace& host = allocator.host->trace();
+  const std::string& shape = host.ShapeOf(host.sites.Get(group.example.site));
   const std::string role = RoleId(group_role);
   const std::string mode = ModeId(example.mode());
   const std::string step = absl::StrCat(example.step());
@@ -61,8 +60,7 @@ void AddGroup(const SelectedAllocator& allocator, Role group_role,
     return std::llround(group.count * static_cast<double>(each));
   };
   ProfileWriter::Sample sample;
-  sample.stack = CallStack(allocator.host->trace(),
-                           allocator.replay->SiteOf(group.example));
+  sample.stack = CallStack(host, host.sites.Get(group.example.site));
   sample.values = {std::llround(group.count), bytes(example.requested_bytes()),
                    bytes(example.allocated_bytes())};
   const auto label = [&sample](std::string_view key, std::string_view text) {

@@ -6,6 +6,7 @@ import type { Target } from '../store/target';
 import { AddressMap } from '../views/address-map/AddressMap';
 import { Allocators } from '../views/allocators/Allocators';
 import { Compare } from '../views/compare/Compare';
+import { Compiled } from '../views/compiled/Compiled';
 import { DriverMemory } from '../views/driver/DriverMemory';
 import { Forecast } from '../views/forecast/Forecast';
 import { Fragmentation } from '../views/fragmentation/Fragmentation';
@@ -55,6 +56,7 @@ const DETAIL_VIEWS: readonly DetailView[] = [
   { name: 'leaks', title: 'Leaks', View: Leaks, ofMoment: false },
   { name: 'steps', title: 'Steps', View: Steps, ofMoment: false },
   { name: 'compare', title: 'Compare', View: Compare, ofMoment: true },
+  { name: 'compiled', title: 'Compiled (XLA)', View: Compiled, ofMoment: false },
   {
     name: 'driver',
     title: 'Driver memory',

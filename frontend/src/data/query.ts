@@ -5,6 +5,7 @@ import {
   AllocationLifeSchema,
   AllocationsSchema,
   CompareSchema,
+  CompiledModulesSchema,
   DatasetKind,
   DriverMemorySchema,
   ForecastsSchema,
@@ -44,6 +45,10 @@ export const DRIVER_MEMORY = {
   schema: DriverMemorySchema,
 } as const;
 export const COMPARE = { kind: DatasetKind.COMPARE, schema: CompareSchema } as const;
+export const COMPILED_MODULES = {
+  kind: DatasetKind.COMPILED_MODULES,
+  schema: CompiledModulesSchema,
+} as const;
 export const STEPS = { kind: DatasetKind.STEPS, schema: StepsSchema } as const;
 export const ADDRESS_HISTORY = {
   kind: DatasetKind.ADDRESS_HISTORY,

@@ -19,6 +19,7 @@ const CHOSEN: Selection = {
     file: '/home/me/train & test.py',
     line: 41,
     codeFunction: '<lambda>',
+    wholeBlocks: true,
   },
   groupBy: GroupBy.GROUP_DTYPE,
   stackBy: GroupBy.GROUP_SCOPE,

@@ -106,6 +106,7 @@ function parametersOf(selection: Selection): Record<string, string> {
     file: filter.file,
     line: filter.line > 0 ? String(filter.line) : '',
     function: filter.codeFunction,
+    blocks: filter.wholeBlocks ? 'whole' : '',
     group: groupName(selection.groupBy, NOTHING_CHOSEN.groupBy),
     stack: groupName(selection.stackBy, NOTHING_CHOSEN.stackBy),
     other_run: selection.otherRun,
@@ -133,6 +134,7 @@ function decodeFilter(text: (name: string) => string): FilterChoice {
     file: text('file'),
     line: /^\d{1,9}$/.test(text('line')) ? Number(text('line')) : NO_FILTER.line,
     codeFunction: text('function'),
+    wholeBlocks: text('blocks') === 'whole',
   };
 }
 

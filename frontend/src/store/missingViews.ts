@@ -1,8 +1,18 @@
 /** Views whose dataset the converter does not have: they are not offered. */
 import { signal } from '@preact/signals';
 import { questionOf } from '../data/client';
-import { ADDRESS_HISTORY, COMPARE, DRIVER_MEMORY, FORECAST, LEAKS, STEPS } from '../data/query';
+import {
+  ADDRESS_HISTORY,
+  COMPARE,
+  COMPILED_MODULES,
+  DRIVER_MEMORY,
+  FORECAST,
+  LEAKS,
+  STEPS,
+} from '../data/query';
 import { DatasetError } from '../data/source';
+import type { CompiledModules } from '../generated/datasets_pb';
+import { hasCompiledBlocks } from './compiledBlocks';
 import type { ViewName } from './selection';
 import { client } from './session';
 import { filterOf, type Target } from './target';
@@ -19,6 +29,7 @@ const PROBES: readonly {
   { view: 'steps', dataset: STEPS },
   { view: 'compare', dataset: COMPARE },
   { view: 'driver', dataset: DRIVER_MEMORY },
+  { view: 'compiled', dataset: COMPILED_MODULES },
 ];
 
 /** Asks each optional dataset for as little as it can say. */
@@ -32,8 +43,11 @@ export async function findMissingViews(target: Target, signal: AbortSignal): Pro
           rows: 1,
           columns: 1,
         });
-        await client().ask(dataset, question, signal);
-        return undefined;
+        const answer = await client().ask(dataset, question, signal);
+        // Without a module there is no block to open, and nothing to show.
+        if (view !== 'compiled') return undefined;
+        hasCompiledBlocks.value = (answer as CompiledModules).modules.length > 0;
+        return hasCompiledBlocks.value ? undefined : view;
       } catch (error) {
         return error instanceof DatasetError && error.unimplemented ? view : undefined;
       }

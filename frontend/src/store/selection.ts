@@ -28,6 +28,8 @@ export interface FilterChoice {
   readonly file: string;
   readonly line: number;
   readonly codeFunction: string;
+  /** What XLA allocated is kept whole, not opened into its buffers. */
+  readonly wholeBlocks: boolean;
 }
 
 export const VIEWS = [
@@ -41,6 +43,7 @@ export const VIEWS = [
   'leaks',
   'steps',
   'compare',
+  'compiled',
   'driver',
   'allocators',
   'quality',
@@ -83,6 +86,7 @@ export const NO_FILTER: FilterChoice = {
   file: '',
   line: 0,
   codeFunction: '',
+  wholeBlocks: false,
 };
 
 /** Whether all allocations count. */

@@ -51,6 +51,7 @@ export function filterOf(
       sourceFile: filter.file,
       sourceLine: filter.line,
       sourceFunction: filter.codeFunction,
+      wholeBlocks: filter.wholeBlocks,
     }),
   };
 }

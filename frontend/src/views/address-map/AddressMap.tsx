@@ -14,6 +14,7 @@ import { shownMomentQuery, shownOom } from '../../store/moment';
 import { client, select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { theme } from '../../store/theme';
+import { BlockSwitch, keepsBlocksWhole } from '../../ui/BlockSwitch';
 import { Card } from '../../ui/Card';
 import { ColourLegend } from '../../ui/ColourLegend';
 import { tableText } from '../../ui/DataTable';
@@ -22,7 +23,7 @@ import { QualityNotes } from '../../ui/QualityNotes';
 import { Select } from '../../ui/Select';
 import { TableOf } from '../../ui/TableOf';
 import { ChunkText } from './ChunkText';
-import { CHUNK_COLUMNS } from './chunks';
+import { CHUNK_COLUMNS, opened } from './chunks';
 import { drawMap, LABEL_WIDTH, mapHeight, rowAtHeight } from './draw';
 import { addressAt, chunkAt, largestHole, layOut, rangeOfRegion } from './layout';
 import { MapSummary } from './MapSummary';
@@ -34,7 +35,10 @@ export function AddressMap({ target }: { readonly target: Target }) {
   const at = shownMomentQuery(target);
   const asked = useDataset(
     FRAGMENTATION,
-    at && { run: target.run, fields: { filter: filterOf(target), at, columns: 1 } },
+    at && {
+      run: target.run,
+      fields: { filter: { ...filterOf(target), wholeBlocks: keepsBlocksWhole() }, at, columns: 1 },
+    },
   );
   const map = asked.data?.maps[0];
   const oom = shownOom(target);
@@ -45,16 +49,19 @@ export function AddressMap({ target }: { readonly target: Target }) {
       busy={asked.loading}
       note="Each row is the same number of bytes; regions of the pool begin a new row"
       actions={
-        <Select
-          label="Colour by"
-          value={colourBy}
-          options={COLOURINGS}
-          onChange={(value) => setColourBy(value as ColourBy)}
-        />
+        <>
+          <BlockSwitch />
+          <Select
+            label="Colour by"
+            value={colourBy}
+            options={COLOURINGS}
+            onChange={(value) => setColourBy(value as ColourBy)}
+          />
+        </>
       }
       exports={{
         name: 'address-map',
-        table: () => tableText(CHUNK_COLUMNS, map?.chunks ?? []),
+        table: () => tableText(CHUNK_COLUMNS, (map?.chunks ?? []).flatMap(opened)),
         question: asked.question,
       }}
     >
@@ -77,8 +84,9 @@ function MapPicture({ map, oom, colourBy }: MapPictureProps) {
   const [hovered, setHovered] = useState<Chunk>();
   const layout = useMemo(() => layOut(map.regions.map(rangeOfRegion), MAX_ROWS), [map]);
   const palette = paletteOf(theme.value);
+  const shown = useMemo(() => map.chunks.flatMap(opened), [map]);
   const colouring = useMemo(() => {
-    const live = map.chunks.flatMap(({ allocation }) => allocation ?? []);
+    const live = shown.flatMap(({ allocation }) => allocation ?? []);
     return colouringOf(
       live,
       (allocation) => ({
@@ -100,15 +108,15 @@ function MapPicture({ map, oom, colourBy }: MapPictureProps) {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     const across = (event.clientX - box.left - LABEL_WIDTH) / (box.width - LABEL_WIDTH);
     const address = addressAt(rowAtHeight(layout, event.clientY - box.top), across, layout);
-    setHovered(address === undefined ? undefined : chunkAt(map.chunks, address));
+    setHovered(address === undefined ? undefined : chunkAt(shown, address));
   };
   const step = (event: KeyboardEvent) => {
     if (event.key === 'Enter') openLife(hovered);
     const move = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (move === 0) return;
     event.preventDefault();
-    const at = hovered ? map.chunks.indexOf(hovered) + move : 0;
-    setHovered(map.chunks[Math.min(Math.max(0, at), map.chunks.length - 1)]);
+    const at = hovered ? shown.indexOf(hovered) + move : 0;
+    setHovered(shown[Math.min(Math.max(0, at), shown.length - 1)]);
   };
   return (
     <>
@@ -118,7 +126,7 @@ function MapPicture({ map, oom, colourBy }: MapPictureProps) {
         height={mapHeight(layout)}
         label="Address map. Left and right arrow keys go from chunk to chunk, Enter opens one."
         draw={(surface) =>
-          drawMap(surface, { map, layout, colouring, hovered, hole, requestBytes, pins })
+          drawMap(surface, { map, shown, layout, colouring, hovered, hole, requestBytes, pins })
         }
         onPointerMove={find}
         onPointerLeave={() => setHovered(undefined)}
@@ -129,7 +137,7 @@ function MapPicture({ map, oom, colourBy }: MapPictureProps) {
       <TableOf
         caption="Chunks in the order of their addresses"
         columns={CHUNK_COLUMNS}
-        rows={map.chunks}
+        rows={shown}
         rowKey={({ address }) => String(address)}
       />
     </>

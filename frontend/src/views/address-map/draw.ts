@@ -13,6 +13,8 @@ const REGION_GAP = 6;
 
 export interface MapScene {
   readonly map: AddressMap;
+  /** The map's chunks, compiled blocks opened into their buffers. */
+  readonly shown: readonly Chunk[];
   readonly layout: Layout;
   readonly colouring: Colouring<Allocation>;
   readonly hovered: Chunk | undefined;
@@ -46,7 +48,7 @@ export function drawMap(surface: Surface, scene: MapScene): void {
   context.fillStyle = palette.background;
   context.fillRect(0, 0, width, height);
   drawRegions(surface, scene);
-  for (const chunk of scene.map.chunks) drawChunk(surface, scene, chunk);
+  for (const chunk of scene.shown) drawChunk(surface, scene, chunk);
   if (scene.hole) drawRequest(surface, scene, scene.hole);
   if (scene.hovered) outline(surface, scene.layout, rangeOfChunk(scene.hovered), palette.text, 2);
 }
@@ -80,10 +82,13 @@ function drawChunk(surface: Surface, scene: MapScene, chunk: Chunk): void {
       context.fillRect(box.x, box.y, 1, box.height);
       continue;
     }
-    context.fillStyle = scene.colouring.colourOf(chunk.allocation);
+    context.fillStyle = chunk.allocation.compiled?.isUnused
+      ? palette.holeEdge
+      : scene.colouring.colourOf(chunk.allocation);
     // A line of the background between neighbours, where there is room for one.
     context.fillRect(box.x, box.y, box.width > 2 ? box.width - 0.75 : box.width, box.height);
-    if (scene.pins.has(chunk.address)) hatch(context, box, palette);
+    if (scene.pins.has(chunk.allocation.compiled?.blockAddress || chunk.address))
+      hatch(context, box, palette);
   }
 }
 

@@ -6,6 +6,7 @@ import { ADDRESS_HISTORY } from '../../data/query';
 import { useDataset } from '../../data/useDataset';
 import { filterOf, type Target } from '../../store/target';
 import { recordingLength, visibleRange } from '../../store/timeWindow';
+import { BlockSwitch, keepsBlocksWhole } from '../../ui/BlockSwitch';
 import { Card } from '../../ui/Card';
 import { tableText } from '../../ui/DataTable';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
@@ -35,6 +36,7 @@ export function History({ target }: { readonly target: Target }) {
           fields: {
             filter: {
               ...filterOf(target),
+              wholeBlocks: keepsBlocksWhole(),
               fromNs: target.originNs + BigInt(columns.from),
               toNs: target.originNs + BigInt(columns.to),
             },
@@ -55,6 +57,7 @@ export function History({ target }: { readonly target: Target }) {
         actions={
           <>
             <Play target={target} />
+            <BlockSwitch />
             <Select
               label="Colour by"
               value={colourBy}

@@ -4,6 +4,7 @@ import { roleName } from '../../format/names';
 import { Role } from '../../generated/datasets_pb';
 import { isUnfiltered, NO_FILTER } from '../../store/selection';
 import { select, selection } from '../../store/session';
+import { BlockSwitch } from '../../ui/BlockSwitch';
 import { Select } from '../../ui/Select';
 
 /** Wait for the next letter before asking the converter. */
@@ -62,6 +63,7 @@ export function FilterBar() {
         }))}
         onChange={(role) => change({ role: Number(role) as Role })}
       />
+      <BlockSwitch />
       {!isUnfiltered(filter) && (
         <button
           type="button"

@@ -8,6 +8,7 @@ import { ExportMenu } from '../../ui/ExportMenu';
 import { Keepers } from '../../ui/Keepers';
 import { SourceBlock } from '../../ui/SourceLine';
 import { Minimap } from '../timeline/Minimap';
+import { BlockNeeds } from './BlockNeeds';
 import { Evidence } from './Evidence';
 import { oomExports } from './exports';
 import { Fact } from './Fact';
@@ -35,8 +36,9 @@ export function OomCard({ oom, target, number }: OomCardProps) {
     <details class="card story out-of-memory">
       <summary>
         <span class="badge oom">Out of memory {number}</span>{' '}
-        {formatMoment(relativeNs(target, oom.timeNs))} · {opName(oom.request?.opName ?? '')} asked
-        for <Bytes value={oom.request?.requestedBytes ?? 0n} />
+        {formatMoment(relativeNs(target, oom.timeNs))} ·{' '}
+        {oom.request?.who || opName(oom.request?.opName ?? '')} asked for{' '}
+        <Bytes value={oom.request?.requestedBytes ?? 0n} />
       </summary>
       <OomStory oom={oom} target={target} number={number} />
     </details>
@@ -72,7 +74,8 @@ function OomStory({ oom, target, number }: OomCardProps) {
       </h2>
       {request && (
         <p class="story-request">
-          <code>{opName(request.opName)}</code> asked for{' '}
+          {request.who ? <strong>{request.who}</strong> : <code>{opName(request.opName)}</code>}{' '}
+          asked for{' '}
           <strong>
             <Bytes value={request.requestedBytes} />
           </strong>
@@ -86,6 +89,7 @@ function OomStory({ oom, target, number }: OomCardProps) {
         </p>
       )}
       {request?.source && <SourceBlock source={request.source} />}
+      {oom.block && <BlockNeeds block={oom.block} module={request?.compiled?.module ?? ''} />}
       <div class="story-columns">
         <div>
           {oom.hasLayout && <FitPicture oom={oom} />}

@@ -1,0 +1,136 @@
+#include "converter/compiled/compiled_blocks.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "converter/compiled/module_match.h"
+#include "converter/text/text.h"
+#include "core/bfc.h"
+
+namespace oom_forensics {
+namespace {
+
+std::string BlockName(const HostTrace& trace, const CompiledRequest& request) {
+  const std::string& function = trace.strings.Get(request.function);
+  const std::string_view kind =
+      request.has_kind ? BufferKindName(request.kind) : "block";
+  return absl::StrCat(function.empty() ? "compiled" : function, "/xla_",
+                      Absl(kind));
+}
+
+// The site of a request, with what is known of it now.
+AllocationSite Named(AllocationSite site, const CompiledRequest& request,
+                     HostTrace* trace) {
+  site.compiled = trace->compiled_requests.Intern(request);
+  site.op = trace->strings.Intern(BlockName(*trace, request));
+  site.mode = SiteMode::kGraph;
+  return site;
+}
+
+// Gives every request that the trace names the allocation that it is for.
+void ResolveRecorded(const ModuleMatcher& matcher, HostTrace* trace) {
+  const auto count = static_cast<SiteId>(trace->sites.size());
+  std::vector<SiteId> renamed(count);
+  bool any = false;
+  for (SiteId id = 0; id < count; ++id) {
+    const AllocationSite site = trace->sites.Get(id);
+    renamed[id] = id;
+    if (site.compiled == 0) continue;
+    const CompiledRequest request =
+        matcher.Resolve(*trace->CompiledOf(site), site.requested_bytes);
+    renamed[id] = trace->sites.Intern(Named(site, request, trace));
+    any = true;
+  }
+  if (!any) return;
+  for (AllocatorTrace& allocator : trace->allocators) {
+    for (Row row = 0; row < allocator.row_count(); ++row) {
+      const RowKind kind = allocator.kind_of[row];
+      if (kind == RowKind::kAlloc || kind == RowKind::kFailed) {
+        allocator.site[row] = renamed[allocator.site[row]];
+      }
+    }
+  }
+}
+
+void ResolveByOrder(const ModuleMatcher& matcher, HostTrace* trace) {
+  for (AllocatorTrace& allocator : trace->allocators) {
+    for (const RowMatch& match : matcher.MatchRows(allocator)) {
+      const AllocationSite site = trace->sites.Get(allocator.site[match.row]);
+      allocator.site[match.row] =
+          trace->sites.Intern(Named(site, match.request, trace));
+    }
+  }
+}
+
+// The parts of a block: its buffers and what is unused, as sites.
+std::vector<SitePart> PartsOf(const AllocationSite& block,
+                              const CompiledRequest& request,
+                              const CompiledAllocation& allocation,
+                              HostTrace* trace) {
+  const std::string function = trace->strings.Get(request.function);
+  const uint64_t rest_bytes = block.allocated_bytes - block.requested_bytes;
+  std::vector<SitePart> parts;
+  const std::vector<BlockPart> lie = allocation.PartsAt(allocation.peak);
+  for (size_t i = 0; i < lie.size(); ++i) {
+    AllocationSite site;
+    site.mode = SiteMode::kGraph;
+    site.requested_bytes = site.allocated_bytes = lie[i].size_bytes;
+    // What the allocator rounded up by lies behind the last one.
+    if (i + 1 == lie.size() && rest_bytes < kMinAllocationBytes) {
+      site.allocated_bytes += rest_bytes;
+    }
+    if (lie[i].buffer == BlockPart::kUnused) {
+      site.op =
+          trace->strings.Intern(absl::StrCat(function, "/", Absl(kUnusedPart)));
+    } else {
+      const CompiledBuffer& buffer = allocation.buffers[lie[i].buffer];
+      site.op = trace->strings.Intern(
+          buffer.op_name.empty() ? absl::StrCat(function, "/", buffer.opcode)
+                                 : buffer.op_name);
+      site.shape = trace->strings.Intern(buffer.shape);
+      site.dtype = buffer.dtype;
+    }
+    parts.push_back(
+        {trace->sites.Intern(site), lie[i].offset_bytes, lie[i].buffer});
+  }
+  if (rest_bytes >= kMinAllocationBytes) {
+    AllocationSite rest;
+    rest.mode = SiteMode::kGraph;
+    rest.allocated_bytes = rest_bytes;
+    rest.op = trace->strings.Intern(
+        absl::StrCat(function, "/", Absl(kAllocatorRest)));
+    parts.push_back({trace->sites.Intern(rest), block.requested_bytes});
+  }
+  return parts;
+}
+
+void OpenBlocks(HostTrace* trace) {
+  const auto count = static_cast<SiteId>(trace->sites.size());
+  for (SiteId id = 0; id < count; ++id) {
+    const AllocationSite block = trace->sites.Get(id);
+    const CompiledRequest* request = trace->CompiledOf(block);
+    if (request == nullptr) continue;
+    const CompiledAllocation* allocation = trace->AllocationOf(*request);
+    if (allocation == nullptr || allocation->buffers.empty() ||
+        allocation->size_bytes != block.requested_bytes ||
+        block.allocated_bytes < block.requested_bytes) {
+      continue;
+    }
+    std::vector<SitePart> parts = PartsOf(block, *request, *allocation, trace);
+    if (!parts.empty()) trace->block_parts.emplace(id, std::move(parts));
+  }
+}
+
+}  // namespace
+
+void NameCompiledBlocks(HostTrace* trace) {
+  if (trace->modules.empty() && trace->compiled_requests.size() == 0) return;
+  const ModuleMatcher matcher(trace);
+  ResolveRecorded(matcher, trace);
+  ResolveByOrder(matcher, trace);
+  OpenBlocks(trace);
+}
+
+}  // namespace oom_forensics

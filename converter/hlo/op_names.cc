@@ -1,0 +1,117 @@
+#include "converter/hlo/op_names.h"
+
+#include "converter/text/text.h"
+#include "converter/trace/op_name.h"
+
+namespace oom_forensics {
+namespace {
+
+// A chain of copies and reshapes that is longer ends without a name.
+constexpr int kMaxChain = 16;
+
+// What the compiler calls the arguments and results of a module as a whole.
+bool IsOfModule(std::string_view op_name) {
+  return op_name == "XLA_Args" || op_name == "XLA_Retvals";
+}
+
+std::string_view OwnName(const HloInstruction& instruction) {
+  return IsOfModule(instruction.op_name) ? std::string_view()
+                                         : instruction.op_name;
+}
+
+class OpNamer {
+ public:
+  OpNamer(const HloGraph& graph, const LiveRanges& ranges)
+      : graph_(graph), ranges_(ranges), names_(graph.instructions.size()) {
+    for (HloIndex i = 0; i < names_.size(); ++i) names_[i] = InnerName(i);
+  }
+
+  std::vector<std::string_view> Finish() {
+    std::vector<std::string_view> finished = names_;
+    for (HloIndex i = 0; i < names_.size(); ++i) {
+      if (finished[i].empty()) finished[i] = NameByOperands(i);
+      if (finished[i].empty()) finished[i] = NameByUsers(i);
+    }
+    return finished;
+  }
+
+ private:
+  // From the instruction itself and what is fused into it.
+  std::string_view InnerName(HloIndex i) const {
+    const HloInstruction& instruction = graph_.instructions[i];
+    std::string_view best = OwnName(instruction);
+    if (instruction.opcode != "fusion" || !ScopeOf(best).empty()) return best;
+    for (const HloIndex called : instruction.called) {
+      const std::vector<HloIndex>& fused =
+          graph_.computations[called].instructions;
+      for (auto each = fused.rbegin(); each != fused.rend(); ++each) {
+        const std::string_view name = OwnName(graph_.instructions[*each]);
+        if (!ScopeOf(name).empty()) return name;
+        if (best.empty()) best = name;
+      }
+    }
+    return best;
+  }
+
+  std::string_view NameByOperands(HloIndex i) const {
+    for (int left = kMaxChain; left > 0; --left) {
+      const HloInstruction& instruction = graph_.instructions[i];
+      if (instruction.operands.empty()) return {};
+      i = instruction.operands[0];
+      if (!names_[i].empty()) return names_[i];
+    }
+    return {};
+  }
+
+  // Through at most kMaxChain readers, the first of each.
+  std::string_view NameByUsers(HloIndex i) const {
+    for (int left = kMaxChain; left > 0; --left) {
+      const auto& users = ranges_.UsersOf(i);
+      if (users.empty()) return {};
+      for (const LiveRanges::User& user : users) {
+        const std::string_view name = names_[user.instruction];
+        if (!name.empty()) return name;
+      }
+      i = users.front().instruction;
+    }
+    return {};
+  }
+
+  const HloGraph& graph_;
+  const LiveRanges& ranges_;
+  std::vector<std::string_view> names_;
+};
+
+}  // namespace
+
+std::vector<std::string_view> OpNamesOf(const HloGraph& graph,
+                                        const LiveRanges& ranges) {
+  return OpNamer(graph, ranges).Finish();
+}
+
+std::string_view FunctionOfModule(std::string_view module_name) {
+  std::string_view name = module_name;
+  // ".12" of the module, then the attributes of the function.
+  const size_t dot = name.rfind('.');
+  std::string_view number =
+      dot == std::string_view::npos ? std::string_view() : name.substr(dot + 1);
+  uint64_t ignored = 0;
+  if (ParseInteger(number, &ignored)) name = name.substr(0, dot);
+  for (const std::string_view attribute :
+       {"__XlaMustCompile", "__XlaCompiledKernel"}) {
+    name = name.substr(0, name.find(attribute));
+  }
+  while (ConsumeSuffix(&name, "_")) {
+  }
+  for (const std::string_view prefix : {"a_inference_", "__inference_"}) {
+    if (ConsumePrefix(&name, prefix)) {
+      name = WithoutNumber(name);
+      break;
+    }
+  }
+  while (ConsumeSuffix(&name, "_")) {
+  }
+  return name.empty() ? module_name : name;
+}
+
+}  // namespace oom_forensics

@@ -1,0 +1,104 @@
+import { useMemo, useState } from 'preact/hooks';
+import { Canvas } from '../../chart/Canvas';
+import { COLOURINGS, type ColourBy, colouringOf } from '../../chart/colouring';
+import { paletteOf } from '../../chart/palette';
+import { formatBytes } from '../../format/bytes';
+import { roleName, tensorName } from '../../format/names';
+import type { CompiledBufferInfo, CompiledModuleDetail } from '../../generated/datasets_pb';
+import { theme } from '../../store/theme';
+import { ColourLegend } from '../../ui/ColourLegend';
+import { Select } from '../../ui/Select';
+import { drawBuffers, drawLive } from './draw';
+import { bufferAt, pointAt } from './geometry';
+
+const LIVE_HEIGHT = 90;
+const BUFFERS_HEIGHT = 320;
+/** Of a buffer there is neither a step nor an age. */
+const BUFFER_COLOURINGS = COLOURINGS.filter(({ value }) => value !== 'step' && value !== 'age');
+
+interface ProgramProps {
+  readonly detail: CompiledModuleDetail;
+  /** A point of the program was chosen. */
+  readonly onPoint: (point: number) => void;
+}
+
+/** Live bytes over the program, and below them where each buffer lies and how long it is needed. */
+export function Program({ detail, onPoint }: ProgramProps) {
+  const [hovered, setHovered] = useState<CompiledBufferInfo>();
+  const [colourBy, setColourBy] = useState<ColourBy>('scope');
+  const palette = paletteOf(theme.value);
+  const colouring = useMemo(
+    () =>
+      colouringOf(
+        detail.buffers,
+        (buffer) => ({ ...buffer, step: -1n, ageNs: undefined }),
+        ({ sizeBytes }) => sizeBytes,
+        colourBy,
+        palette,
+      ),
+    [detail, colourBy, palette],
+  );
+  const choose = (event: PointerEvent) => {
+    const { clientWidth } = event.currentTarget as HTMLElement;
+    onPoint(pointAt(detail, event.offsetX / clientWidth));
+  };
+  const step = (event: KeyboardEvent) => {
+    const move = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (move === 0) return;
+    event.preventDefault();
+    onPoint(Math.min(Math.max(0, detail.point + move), detail.programPoints - 1));
+  };
+  return (
+    <>
+      <Select
+        label="Colour by"
+        value={colourBy}
+        options={BUFFER_COLOURINGS}
+        onChange={(value) => setColourBy(value as ColourBy)}
+      />
+      <ColourLegend groups={colouring.legend} />
+      <Canvas
+        height={LIVE_HEIGHT}
+        label="Live bytes of the block over the program. Arrow keys move the point, a click chooses it."
+        draw={(surface) => drawLive(surface, detail)}
+        onPointerUp={choose}
+        onKeyDown={step}
+      />
+      <Canvas
+        height={BUFFERS_HEIGHT}
+        label="Buffers of the block by offset, over the program. Arrow keys move the point; the table below has the buffers."
+        draw={(surface) => drawBuffers(surface, detail, colouring, hovered)}
+        onPointerMove={(event) => {
+          const { clientWidth, clientHeight } = event.currentTarget as HTMLElement;
+          setHovered(
+            bufferAt(detail, event.offsetX, event.offsetY, {
+              width: clientWidth,
+              height: clientHeight,
+            }),
+          );
+        }}
+        onPointerLeave={() => setHovered(undefined)}
+        onPointerUp={choose}
+        onKeyDown={step}
+      />
+      <p class="readout" aria-live="polite">
+        {hovered
+          ? bufferText(hovered)
+          : 'Point at a buffer for its op, shape and layer; click to see what is live at that point.'}
+      </p>
+    </>
+  );
+}
+
+function bufferText(buffer: CompiledBufferInfo): string {
+  return [
+    buffer.opName || buffer.instruction,
+    tensorName(buffer),
+    `${formatBytes(buffer.sizeBytes)} at offset ${formatBytes(buffer.offsetBytes)}`,
+    roleName(buffer.role) === 'unknown' ? '' : roleName(buffer.role),
+    `needed from instruction ${buffer.firstPoint + 1} to ${buffer.lastPoint + 1}`,
+    buffer.heldForBackward ? 'held for the backward pass' : '',
+  ]
+    .filter((part) => part !== '')
+    .join(' · ');
+}

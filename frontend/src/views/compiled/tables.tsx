@@ -1,0 +1,69 @@
+/** The tables of compiled modules and their buffers. */
+import { roleName, tensorName } from '../../format/names';
+import type {
+  BlockShare,
+  CompiledBufferInfo,
+  CompiledModuleInfo,
+} from '../../generated/datasets_pb';
+import { bytesColumn, countColumn } from '../../ui/columns';
+import type { DataColumn } from '../../ui/DataTable';
+
+export function moduleColumns(
+  choose: (name: string) => void,
+): readonly DataColumn<CompiledModuleInfo>[] {
+  return [
+    {
+      title: 'Function',
+      text: (module) => module.function,
+      cell: (module) => (
+        <button type="button" class="link" title={module.name} onClick={() => choose(module.name)}>
+          {module.function}
+        </button>
+      ),
+      order: (module) => module.function,
+    },
+    bytesColumn('Temporary', ({ tempBytes }) => tempBytes),
+    bytesColumn('Outputs', ({ outputBytes }) => outputBytes),
+    bytesColumn('Arguments', ({ parameterBytes }) => parameterBytes),
+    bytesColumn('Constants', ({ constantBytes }) => constantBytes),
+    countColumn('Runs', ({ runCount }) => runCount),
+    countColumn('Refused', ({ refusedCount }) => refusedCount),
+    countColumn('Instructions', ({ instructionCount }) => instructionCount),
+    countColumn('Compiled as often', ({ modulesOfFunction }) => BigInt(modulesOfFunction)),
+    { title: 'Largest arguments', text: ({ parameterShapes }) => parameterShapes.join(', ') },
+    { title: 'Module', text: ({ name, programId }) => `${name} (${programId})` },
+  ];
+}
+
+export const BUFFER_COLUMNS: readonly DataColumn<CompiledBufferInfo>[] = [
+  {
+    title: 'Operation',
+    text: ({ opName, instruction }) => opName || instruction,
+    order: ({ opName }) => opName,
+  },
+  { title: 'Tensor', text: (buffer) => tensorName(buffer) },
+  bytesColumn('Size', ({ sizeBytes }) => sizeBytes),
+  bytesColumn('Offset', ({ offsetBytes }) => offsetBytes),
+  { title: 'Role', text: ({ role }) => roleName(role) },
+  {
+    title: 'Live from',
+    numeric: true,
+    text: ({ firstPoint }) => String(firstPoint),
+    order: ({ firstPoint }) => firstPoint,
+  },
+  {
+    title: 'to',
+    numeric: true,
+    text: ({ lastPoint }) => String(lastPoint),
+    order: ({ lastPoint }) => lastPoint,
+  },
+  { title: 'For the backward pass', text: ({ heldForBackward }) => (heldForBackward ? 'yes' : '') },
+  { title: 'Instruction', text: ({ instruction }) => instruction },
+  { title: 'Last read by', text: ({ lastUser }) => lastUser },
+];
+
+export const SHARE_COLUMNS: readonly DataColumn<BlockShare>[] = [
+  { title: 'Name scope', text: ({ key }) => key, order: ({ key }) => key },
+  bytesColumn('Bytes', ({ bytes }) => bytes),
+  countColumn('Buffers', ({ count }) => count),
+];

@@ -1,0 +1,44 @@
+import type { BlockContent } from '../../generated/datasets_pb';
+import { client, select } from '../../store/session';
+import { Bytes } from '../../ui/Bytes';
+
+const SHOWN_SCOPES = 6;
+
+interface BlockNeedsProps {
+  readonly block: BlockContent;
+  readonly module: string;
+}
+
+/** Who needs the compiled block that did not fit: its layers, and what they keep in it. */
+export function BlockNeeds({ block, module }: BlockNeedsProps) {
+  const shown = block.byScope.slice(0, SHOWN_SCOPES);
+  return (
+    <div class="block-needs">
+      <p>{block.sentence}</p>
+      <ul>
+        {shown.map(({ key, bytes }) => (
+          <li key={key}>
+            <Bytes value={bytes} /> <code>{key}</code>
+          </li>
+        ))}
+        {block.unusedBytes > 0n && (
+          <li>
+            <Bytes value={block.unusedBytes} /> unused between its buffers
+          </li>
+        )}
+      </ul>
+      {module !== '' && !client().offline && (
+        <button
+          type="button"
+          class="link"
+          onClick={() => {
+            select({ view: 'compiled' });
+            document.getElementById('details')?.scrollIntoView({ behavior: 'smooth' });
+          }}
+        >
+          See it over the program
+        </button>
+      )}
+    </div>
+  );
+}
