@@ -36,7 +36,7 @@ def main() -> int:
         outcome = follow(corpus[name], CACHE / "runs" / name, trials, record=not options.again)
         outcomes.append(outcome)
         print(as_json(outcome), flush=True)
-    text = page(outcomes)
+    text = page(outcomes, len(corpus))
     if options.page:
         options.page.write_text(text)
     broken = [each for outcome in outcomes for each in outcome.promises if each.held is False]

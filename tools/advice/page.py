@@ -20,9 +20,21 @@ the refused request only. A verdict is right where it is one of those that `trut
 """
 
 
-def page(outcomes: list[Outcome]) -> str:
-    """Returns the page as Markdown."""
-    lines = [_HEAD, "## In all", "", *_totals(outcomes), "", "## By job", "", *_jobs(outcomes)]
+def page(outcomes: list[Outcome], corpus: int) -> str:
+    """Returns the page as Markdown; `corpus` is how many jobs there are."""
+    scope = f"{len(outcomes)} of the {corpus} jobs of the corpus were taken through it."
+    lines = [
+        _HEAD,
+        scope,
+        "",
+        "## In all",
+        "",
+        *_totals(outcomes),
+        "",
+        "## By job",
+        "",
+        *_jobs(outcomes),
+    ]
     lines += ["", "## By remedy", "", *_remedies(outcomes), ""]
     return "\n".join(lines)
 
