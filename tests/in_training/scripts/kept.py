@@ -15,7 +15,7 @@ from oom_forensics.in_training.evidence import providers
 oom_forensics.configure(logdir=sys.argv[1])
 MEBIBYTE_OF_FLOATS = 1 << 18
 
-losses = []
+losses: list[tf.GradientTape] = []
 weights = tf.Variable(tf.random.uniform([1024, 1024]))
 
 
