@@ -23,9 +23,11 @@ from oom_forensics.in_training.step_forecast import keras_step, plane, step_func
 from oom_forensics.in_training.step_forecast.compiled_step import forecast_compiled
 from oom_forensics.in_training.step_forecast.forecaster import forecast_step
 from oom_forensics.in_training.step_forecast.step_function import Argument, StepFunction
+from oom_forensics.in_training.step_forecast.time_budget import TimeBudget
 
-# Each order of ops may take so long.
-_LIMIT_S = 60.0
+# A forecast that is asked for may take longer than one that nobody waits for.
+_LIMIT_S = 120.0
+_LIMIT_IN_ALL_S = 600.0
 _HOST = "localhost"
 
 
@@ -88,7 +90,9 @@ def _forecast_of(
     if step.compiled and traced.function is not None:
         specs = traced.specs_of(step.batch)
         return forecast_compiled(traced.function, specs, step, allocator)
-    return forecast_step(step, origin="ahead", limit_s=_LIMIT_S, allocator=allocator)
+    return forecast_step(
+        step, origin="ahead", budget=TimeBudget(_LIMIT_S, _LIMIT_IN_ALL_S), allocator=allocator
+    )
 
 
 def _with_batch(step: StepFunction, size: int | None) -> StepFunction:

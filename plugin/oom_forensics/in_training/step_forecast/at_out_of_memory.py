@@ -18,10 +18,13 @@ from oom_forensics.in_training.evidence.written_run import WrittenRun
 from oom_forensics.in_training.step_forecast import plane, step_function
 from oom_forensics.in_training.step_forecast.element_shapes import with_element_shapes
 from oom_forensics.in_training.step_forecast.forecaster import forecast_step
+from oom_forensics.in_training.step_forecast.time_budget import TimeBudget
 
-LIMIT_S = 5.0
+# Of the processor, and in all.
+PROCESSOR_LIMIT_S = 5.0
+LIMIT_S = 30.0
 # Of that, for writing the plane.
-_RESERVE_S = 0.5
+_RESERVE_S = 1.0
 
 
 def register(library: CollectorLibrary) -> None:
@@ -40,11 +43,11 @@ def forecast_of(run: WrittenRun) -> bytes | None:
         return None
     step = with_element_shapes(step, run.frame)
     request = _request_of(run.trace)
-    limit_s = max(0.0, run.deadline.left_s - _RESERVE_S)
+    budget = TimeBudget(PROCESSOR_LIMIT_S, max(0.0, run.deadline.left_s - _RESERVE_S))
     made = forecast_step(
         step,
         origin="oom",
-        limit_s=limit_s,
+        budget=budget,
         step_id=int(request.get("step_id", 0)),
         allocator=str(request.get("allocator", "")),
     )

@@ -7,7 +7,6 @@ its last reader has run, loops go round as often as their condition says.
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +24,7 @@ from oom_forensics.in_training.step_forecast.tensors import (
     bytes_of,
     elements_of,
 )
+from oom_forensics.in_training.step_forecast.time_budget import TimeBudget
 from oom_forensics.in_training.step_forecast.variable_kernels import VariableKernels
 
 _LOOPS = frozenset({"While", "StatelessWhile"})
@@ -35,10 +35,6 @@ _MAX_ITERATIONS = 100_000
 _START_COST_BYTES = 20_000
 # The clock is looked at once in so many ops.
 _OPS_BETWEEN_LOOKS = 64
-
-
-class OutOfTimeError(Exception):
-    """The forecast was given up: it took longer than it may."""
 
 
 class Library:
@@ -81,13 +77,13 @@ class Executor:
         self,
         library: Library,
         order: Order,
-        deadline: float | None = None,
+        budget: TimeBudget | None = None,
         element_shapes: Sequence[Shape] = (),
     ) -> None:
-        """`deadline` is a time of time.monotonic()."""
+        """`budget`: None takes as long as it takes."""
         self._library = library
         self._order = order
-        self._deadline = deadline
+        self._budget = budget
         self._element_shapes = element_shapes
         self._ops = 0
         self.memory = Memory()
@@ -105,7 +101,7 @@ class Executor:
         """Runs the main graph.
 
         Raises:
-          OutOfTimeError: The deadline has passed.
+          OutOfTimeError: The budget is spent.
         """
         for result in self._run(self._library.main, [], self._order, consumes=False):
             self.memory.release(result)
@@ -172,11 +168,8 @@ class Executor:
     ) -> tuple[list[Tensor], list[Buffer], list[Tensor]]:
         """Returns outputs, scratch, and the inputs to let go of at the op's end."""
         self._ops += 1
-        if self._deadline is not None and self._ops % _OPS_BETWEEN_LOOKS == 0:
-            # Another thread may want to go on.
-            time.sleep(0)
-            if time.monotonic() > self._deadline:
-                raise OutOfTimeError
+        if self._budget is not None and self._ops % _OPS_BETWEEN_LOOKS == 0:
+            self._budget.check()
         called = self._control_flow(node, inputs, order)
         if called is not None:
             return called, [], []
@@ -297,19 +290,3 @@ def _shape(proto: Any) -> Shape:
     if proto.unknown_rank:
         return None
     return tuple(None if dim.size < 0 else int(dim.size) for dim in proto.dim)
-
-
-def simulate(
-    library: Library,
-    order: Order,
-    deadline: float | None = None,
-    element_shapes: Sequence[Shape] = (),
-) -> Executor:
-    """Runs a step; the executor then tells what was asked for and what not understood.
-
-    Raises:
-      OutOfTimeError: The deadline has passed.
-    """
-    executor = Executor(library, order, deadline, element_shapes)
-    executor.run()
-    return executor

@@ -9,8 +9,9 @@ import pytest
 import tensorflow as tf
 
 from oom_forensics.in_training.step_forecast import prepared_graph, step_function
-from oom_forensics.in_training.step_forecast.executor import Executor, Library, OutOfTimeError
+from oom_forensics.in_training.step_forecast.executor import Executor, Library
 from oom_forensics.in_training.step_forecast.orders import ORDERS, Order
+from oom_forensics.in_training.step_forecast.time_budget import OutOfTimeError, TimeBudget
 
 MIB = 1 << 20
 FIFO = ORDERS[0]
@@ -116,4 +117,4 @@ def test_it_is_given_up_when_the_time_is_over() -> None:
     concrete = tf.function(long_loop).get_concrete_function(MATRIX)
     library = Library(prepared_graph.prepare(step_function.of_concrete(concrete)))
     with pytest.raises(OutOfTimeError):
-        Executor(library, FIFO, deadline=0.0).run()
+        Executor(library, FIFO, TimeBudget(0.0, 60.0)).run()

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from oom_forensics.in_training.step_forecast import prepared_graph
 from oom_forensics.in_training.step_forecast.batch_bytes import per_example_bytes
-from oom_forensics.in_training.step_forecast.executor import (
-    Executor,
-    Library,
-    OutOfTimeError,
-)
+from oom_forensics.in_training.step_forecast.executor import Executor, Library
 from oom_forensics.in_training.step_forecast.memory import Requests
 from oom_forensics.in_training.step_forecast.orders import ORDERS, Order
 from oom_forensics.in_training.step_forecast.plane import Forecast
 from oom_forensics.in_training.step_forecast.step_function import StepFunction
 from oom_forensics.in_training.step_forecast.tensors import bytes_of
+from oom_forensics.in_training.step_forecast.time_budget import OutOfTimeError, TimeBudget
 
 
 def forecast_step(
     step: StepFunction,
     *,
     origin: str,
-    limit_s: float,
+    budget: TimeBudget,
     step_id: int = 0,
     allocator: str = "",
     orders: Sequence[Order] = ORDERS,
@@ -32,7 +28,6 @@ def forecast_step(
 
     The first order may take the whole time, the others only what is left of it.
     """
-    deadline = time.monotonic() + limit_s
     reason = ""
     made: list[Requests] = []
     last: Executor | None = None
@@ -46,12 +41,12 @@ def forecast_step(
             library = Library(prepared_graph.prepare(step))
             held_bytes += library.constant_bytes()
             for order in orders:
-                executor = Executor(library, order, deadline, step.element_shapes)
+                executor = Executor(library, order, budget, step.element_shapes)
                 made.append(executor.run())
                 last = executor
         except OutOfTimeError:
             if not made:
-                reason = f"it would have taken longer than {limit_s:g} s."
+                reason = f"it would have taken longer than it may ({budget})."
     if last is None:
         return Forecast(
             origin, step.name, held_bytes, (), step.batch, step_id, reason=reason,
