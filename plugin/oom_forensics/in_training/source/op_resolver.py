@@ -159,7 +159,7 @@ class _RemovedOperation(NamedTuple):
     def frames(self) -> Iterator[_Summary]:
         """Yields its frames, innermost first."""
         info = self.debug_info
-        for frame_id in info.traces_by_id[self.trace_id].frame_id:
+        for frame_id in reversed(info.traces_by_id[self.trace_id].frame_id):
             frame = info.frames_by_id[frame_id]
             yield _Summary(info.files[frame.file_index], frame.line, frame.func)
 
