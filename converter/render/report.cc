@@ -70,10 +70,10 @@ std::string Chain(const Links& links) {
 }
 
 void AddSource(const SourceLocation& source, const std::string& indent,
-               std::string* text) {
+               const std::string& label, std::string* text) {
   if (source.line().line() == 0) return;
-  absl::StrAppend(text, indent, LineAndText(source.line(), source.object()),
-                  "\n");
+  absl::StrAppend(text, indent, label,
+                  LineAndText(source.line(), source.object()), "\n");
   if (source.called().line() != 0) {
     absl::StrAppend(text, indent, "called at ",
                     LineAndText(source.called(), ""), "\n");
@@ -104,7 +104,7 @@ void AddRequest(const Oom& oom, std::string* text) {
                   request.who().empty() ? OpOrUnknown(request.op_name())
                                         : Printable(request.who()),
                   "\n");
-  AddSource(request.source(), "           ", text);
+  AddSource(request.source(), "           ", "", text);
   if (oom.has_block()) AddBlock(oom.block(), text);
   absl::StrAppend(text, "  asked    ", FormatBytes(request.requested_bytes()),
                   " (", FormatCount(request.requested_bytes()), " bytes)");
@@ -255,7 +255,7 @@ void AddLeaks(const Leaks& leaks, std::string* text) {
   for (int i = 0; i < std::min(kShownHolders, leaks.leaks_size()); ++i) {
     const Leak& leak = leaks.leaks(i);
     absl::StrAppend(text, "  - ", Printable(leak.sentence()), "\n");
-    AddSource(leak.source(), "    made at ", text);
+    AddSource(leak.source(), "    ", "made at ", text);
     AddKeepers(leak.keepers(), "    kept by ", text);
   }
 }

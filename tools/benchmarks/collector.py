@@ -1,10 +1,11 @@
 """What the collector costs a TensorFlow job: ratios to the same job without it.
 
-One process, five ways to run, taken in turns so that whatever else the machine does
+One process, six ways to run, taken in turns so that whatever else the machine does
 hits all of them alike:
 
   off              the collector is taken out of TensorFlow's virtual tables
-  always on        as installed: live set and last events
+  without lines    always on, but without Python's stacks
+  always on        as installed: live set, last events, stacks
   recording        `oom_forensics.record`: every event kept
   profiler         TensorFlow's own profiler at its defaults, the collector off
   profiler + ours  the same with the collector: every event kept beside its own
@@ -44,7 +45,14 @@ EAGER_OPS_PER_SLICE = 300
 STEPS_PER_SLICE = 4
 # The ways, and in every how many rounds they are timed: the first are the ones that have
 # to be told from noise, the last ones take a second to begin and end.
-WAYS = {"off": 1, "always on": 1, "recording": 2, "profiler": 15, "profiler + ours": 15}
+WAYS = {
+    "off": 1,
+    "without lines": 1,
+    "always on": 1,
+    "recording": 2,
+    "profiler": 15,
+    "profiler + ours": 15,
+}
 Job = Callable[[], None]
 
 
@@ -91,7 +99,9 @@ def training_job() -> Job:
 @contextlib.contextmanager
 def way(name: str) -> Iterator[None]:
     """Runs its body in one of the ways."""
-    oom_forensics.configure(enabled=name not in ("off", "profiler"))
+    oom_forensics.configure(
+        enabled=name not in ("off", "profiler"), source_lines=name != "without lines"
+    )
     with tempfile.TemporaryDirectory() as logdir:
         if name == "recording":
             with oom_forensics.record(logdir):
