@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "collector/collector.h"
+#include "collector/no_throw.h"
 #include "collector/settings.h"
 
 namespace {
 
 using oom_forensics::collector::Collector;
+using oom_forensics::collector::NoThrow;
 
 constexpr char kNotLoaded[] = "TensorFlow has not loaded the collector";
 
@@ -20,34 +22,79 @@ char* CopyUnlessEmpty(const std::string& text) {
   return text.empty() ? nullptr : Copy(text);
 }
 
+constexpr char kNoMemory[] = "there is not enough memory left for it";
+
+// What `make(collector)` says, for the caller to free; `otherwise` where
+// TensorFlow has not loaded the collector or memory is short.
+template <typename Make>
+char* TextOf(Make make, const char* otherwise) noexcept {
+  Collector* const collector = Collector::Get();
+  if (collector == nullptr) return strdup(otherwise);
+  char* text = NoThrow([&] { return Copy(make(collector)); },
+                       static_cast<char*>(nullptr));
+  return text == nullptr ? strdup(otherwise) : text;
+}
+
+// The same, null for an empty text or where there is none.
+template <typename Make>
+char* OptionalTextOf(Make make) noexcept {
+  Collector* const collector = Collector::Get();
+  if (collector == nullptr) return nullptr;
+  return NoThrow([&] { return CopyUnlessEmpty(make(collector)); },
+                 static_cast<char*>(nullptr));
+}
+
+// The folder of the run that `write(collector, &sentence)` has written; null
+// and *error where it has not.
+template <typename Write>
+char* FolderOf(Write write, char** error) noexcept {
+  *error = nullptr;
+  Collector* const collector = Collector::Get();
+  if (collector == nullptr) {
+    *error = strdup(kNotLoaded);
+    return nullptr;
+  }
+  char* folder = nullptr;
+  const bool came_to_its_end = NoThrow([&] {
+    std::string sentence;
+    folder = CopyUnlessEmpty(write(collector, &sentence));
+    if (folder == nullptr) *error = Copy(sentence);
+  });
+  if (!came_to_its_end) *error = strdup(kNoMemory);
+  return folder;
+}
+
 }  // namespace
 
 #define OOM_FORENSICS_EXPORT extern "C" __attribute__((visibility("default")))
 
 OOM_FORENSICS_EXPORT char* OomForensics_Status() {
-  Collector* collector = Collector::Get();
-  return Copy(collector == nullptr ? R"({"loaded":false})"
-                                   : collector->StatusJson());
+  return TextOf([](Collector* collector) { return collector->StatusJson(); },
+                R"({"loaded":false})");
 }
 
 OOM_FORENSICS_EXPORT char* OomForensics_CheckSetting(const char* name,
                                                      const char* value) {
-  oom_forensics::collector::Settings settings;
-  return CopyUnlessEmpty(
-      oom_forensics::collector::SetSetting(name, value, &settings));
+  return NoThrow(
+      [&] {
+        oom_forensics::collector::Settings settings;
+        return CopyUnlessEmpty(
+            oom_forensics::collector::SetSetting(name, value, &settings));
+      },
+      static_cast<char*>(nullptr));
 }
 
 OOM_FORENSICS_EXPORT char* OomForensics_Configure(const char* name,
                                                   const char* value) {
-  Collector* collector = Collector::Get();
-  return collector == nullptr
-             ? Copy(kNotLoaded)
-             : CopyUnlessEmpty(collector->Configure(name, value));
+  if (Collector::Get() == nullptr) return strdup(kNotLoaded);
+  return OptionalTextOf([&](Collector* collector) {
+    return collector->Configure(name, value);
+  });
 }
 
 OOM_FORENSICS_EXPORT void OomForensics_LearnLogdir(const char* logdir) {
   if (Collector* collector = Collector::Get()) {
-    collector->flight_recorder().LearnLogdir(logdir);
+    NoThrow([&] { collector->flight_recorder().LearnLogdir(logdir); });
   }
 }
 
@@ -57,56 +104,50 @@ OOM_FORENSICS_EXPORT void OomForensics_BeginStep(int64_t step) {
 
 OOM_FORENSICS_EXPORT char* OomForensics_Snapshot(const char* logdir,
                                                  char** error) {
-  Collector* collector = Collector::Get();
-  std::string sentence = kNotLoaded;
-  std::string folder;
-  if (collector != nullptr) {
-    folder = collector->flight_recorder().Snapshot(logdir, &sentence);
-  }
-  if (folder.empty()) *error = Copy(sentence);
-  return CopyUnlessEmpty(folder);
+  return FolderOf(
+      [&](Collector* collector, std::string* sentence) {
+        return collector->flight_recorder().Snapshot(logdir, sentence);
+      },
+      error);
 }
 
-OOM_FORENSICS_EXPORT void OomForensics_StartRecording() {
-  if (Collector* collector = Collector::Get()) collector->StartSession();
+OOM_FORENSICS_EXPORT char* OomForensics_StartRecording() {
+  return OptionalTextOf(
+      [](Collector* collector) { return collector->StartRecording(); });
 }
 
 OOM_FORENSICS_EXPORT char* OomForensics_StopRecording(const char* logdir,
                                                       char** error) {
-  Collector* collector = Collector::Get();
-  std::string sentence = kNotLoaded;
-  std::string folder;
-  if (collector != nullptr) {
-    folder = collector->StopAndWriteSession(logdir, &sentence);
-  }
-  if (folder.empty()) *error = Copy(sentence);
-  return CopyUnlessEmpty(folder);
+  return FolderOf(
+      [&](Collector* collector, std::string* sentence) {
+        return collector->StopAndWriteRecording(logdir, sentence);
+      },
+      error);
 }
 
 OOM_FORENSICS_EXPORT char* OomForensics_MemoryStats() {
-  Collector* collector = Collector::Get();
-  return Copy(collector == nullptr ? "[]" : collector->MemoryStatsJson());
+  return TextOf(
+      [](Collector* collector) { return collector->MemoryStatsJson(); }, "[]");
 }
 
 OOM_FORENSICS_EXPORT char* OomForensics_LastReport() {
-  Collector* collector = Collector::Get();
-  return collector == nullptr
-             ? nullptr
-             : CopyUnlessEmpty(collector->flight_recorder().LastReport());
+  return OptionalTextOf([](Collector* collector) {
+    return collector->flight_recorder().LastReport();
+  });
 }
 
-OOM_FORENSICS_EXPORT char* OomForensics_LastSummary() {
-  Collector* collector = Collector::Get();
-  return collector == nullptr
-             ? nullptr
-             : CopyUnlessEmpty(collector->flight_recorder().LastSummary());
+OOM_FORENSICS_EXPORT char* OomForensics_SummaryFor(const char* message) {
+  return OptionalTextOf([&](Collector* collector) {
+    return collector->flight_recorder().SummaryFor(message);
+  });
 }
 
 OOM_FORENSICS_EXPORT char* OomForensics_TakeWrittenRuns() {
-  Collector* collector = Collector::Get();
-  return Copy(collector == nullptr
-                  ? "[]"
-                  : collector->flight_recorder().written_runs().TakeJson());
+  return TextOf(
+      [](Collector* collector) {
+        return collector->flight_recorder().written_runs().TakeJson();
+      },
+      "[]");
 }
 
 OOM_FORENSICS_EXPORT uint64_t OomForensics_OutOfMemoryCount() {

@@ -1,6 +1,7 @@
 // What Python calls, by ctypes. Strings that are returned belong to the caller,
 // who gives them back with OomForensics_Free(). All functions can be called
-// from any thread; those that need TensorFlow say so where it is not there.
+// from any thread; those that need TensorFlow say so where it is not there. None
+// throws: where memory is short they return null, or say so.
 #ifndef OOM_FORENSICS_COLLECTOR_C_API_H_
 #define OOM_FORENSICS_COLLECTOR_C_API_H_
 
@@ -32,8 +33,9 @@ void OomForensics_BeginStep(int64_t step);
 char* OomForensics_Snapshot(const char* logdir, char** error);
 
 // Keeps all events from now on, as a profiler session does, but without
-// TensorFlow's profiler.
-void OomForensics_StartRecording();
+// TensorFlow's profiler, and whether or not one runs. Null if that went well,
+// else a sentence: it was begun already.
+char* OomForensics_StartRecording();
 
 // Ends that and writes the trace into a run folder of `logdir`. Returns the
 // folder; null on failure, *error is then a sentence.
@@ -46,9 +48,10 @@ char* OomForensics_MemoryStats();
 // snapshot; null if there was none.
 char* OomForensics_LastReport();
 
-// The summary of the last out-of-memory, its lines separated by newlines; null
-// if there was none.
-char* OomForensics_LastSummary();
+// The summary of the out-of-memory that an error of TensorFlow with this
+// message tells of (the last one of the shape that it names), its lines
+// separated by newlines; null if there was none.
+char* OomForensics_SummaryFor(const char* message);
 
 // The runs that were written since the last call, by the flight recorder, by
 // OomForensics_Snapshot() or by OomForensics_StopRecording(): a JSON array of

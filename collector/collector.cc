@@ -87,20 +87,20 @@ Collector::Collector(const Settings& settings)
     : settings_(settings),
       recorder_(settings),
       stacks_(&recorder_.stacks()),
-      flight_recorder_({&recorder_, [this] { return AllocatorStates(); },
-                        [this] { return Facts(); },
-                        [this] { return CurrentSettings(); },
-                        [this](const AllocatorInfo& info) {
-                          return device_memory_.LastFullSample(
-                              GpuOrdinalOf(info.name, info.device_name));
-                        },
-                        [this](int64_t start_ns) {
-                          return device_memory_.WritePlanes(start_ns);
-                        },
-                        [this](const Recording& recording,
-                               const std::vector<const Site*>& sites) {
-                          return ModulesPlane(recording, sites);
-                        }}),
+      flight_recorder_(
+          {&recorder_, [this] { return AllocatorStates(); },
+           [this] { return Facts(); }, [this] { return CurrentSettings(); },
+           [this](const AllocatorInfo& info) {
+             return device_memory_.LastFullSample(
+                 GpuOrdinalOf(info.name, info.device_name));
+           },
+           [this](int64_t start_ns, uint64_t address_shift) {
+             return device_memory_.WritePlanes(start_ns, address_shift);
+           },
+           [this](const Recording& recording,
+                  const std::vector<const Site*>& sites) {
+             return ModulesPlane(recording, sites);
+           }}),
       device_memory_(settings.device_memory) {
   hooks_ = "switched off by OOM_FORENSICS=0";
   attribution_ = hooks_;
@@ -134,14 +134,16 @@ void Collector::HookLibrary(const TensorFlowLibrary& library) {
                    CurrentThread().os_id = 0;
                    // Who held it, if anyone, is in the parent.
                    new (&Get()->settings_mutex_) std::mutex;
+                   new (&Get()->contexts_mutex_) std::mutex;
                    Get()->recorder_.AfterForkInChild();
                    Get()->flight_recorder_.AfterForkInChild();
                    Get()->xla_.AfterForkInChild();
                  });
   // Never freed: threads may be in a hook until the process is gone.
   const auto* requests = new RequestRecorder(
-      library, &recorder_, &stacks_,
-      [this](uint64_t sequence) { flight_recorder_.OnOutOfMemory(sequence); });
+      library, &recorder_, &stacks_, [this](const RefusedRequest& refused) {
+        flight_recorder_.OnOutOfMemory(refused);
+      });
   attribution_ = requests->attribution();
   // First: it looks into a table that is changed next.
   const auto slots = FindAllocatorSlots(library);
@@ -178,12 +180,6 @@ void Collector::ProbeDevices(ProbeMoment moment) noexcept {
     }
   } catch (...) {  // bad_alloc: one sample is lost
   }
-}
-
-std::string Collector::TakeDevicePlanes() {
-  std::string planes = device_memory_.WritePlanes(session_start_ns_);
-  device_memory_.EndSession();
-  return planes;
 }
 
 void Collector::ListenForSignal() {
@@ -306,25 +302,65 @@ std::vector<AllocatorState> Collector::AllocatorStates() const {
   return states;
 }
 
-void Collector::StartSession() {
-  if (!allocators_hooked_) return;
-  session_start_ns_ = WallClockNs();
+bool Collector::Begin(CaptureOwner owner) {
+  RecordingContext context;
+  context.start_ns = WallClockNs();
   device_memory_.StartSession();
-  recorder_.StartCapture();
-  baseline_dumps_.clear();
-  for (size_t i = 0; i < recorder_.allocators().size(); ++i) {
-    baseline_dumps_.push_back(MemoryDumpOf(i));
+  if (!recorder_.StartCapture(owner)) {
+    device_memory_.EndSession();
+    return false;
   }
+  for (size_t i = 0; i < recorder_.allocators().size(); ++i) {
+    context.baseline_dumps.push_back(MemoryDumpOf(i));
+  }
+  std::lock_guard<std::mutex> lock(contexts_mutex_);
+  contexts_[static_cast<size_t>(owner)] = std::move(context);
+  return true;
+}
+
+std::unique_ptr<Recording> Collector::End(CaptureOwner owner,
+                                          RecordingContext* context) {
+  std::unique_ptr<Recording> recording = recorder_.StopCapture(owner);
+  if (recording == nullptr) return nullptr;
+  std::lock_guard<std::mutex> lock(contexts_mutex_);
+  RecordingContext& kept = contexts_[static_cast<size_t>(owner)];
+  kept.address_shift = AddressShift(Facts(), *recording);
+  *context = kept;
+  return recording;
+}
+
+void Collector::StartSession() {
+  if (allocators_hooked_) Begin(CaptureOwner::kProfiler);
 }
 
 std::string Collector::StopSession() {
-  const std::unique_ptr<Recording> recording = recorder_.StopCapture();
-  return recording == nullptr ? "" : WriteSession(*recording, Facts());
+  RecordingContext context;
+  const auto recording = End(CaptureOwner::kProfiler, &context);
+  return recording == nullptr ? ""
+                              : WriteRecording(*recording, context, Facts());
 }
 
-std::string Collector::StopAndWriteSession(const std::string& logdir,
-                                           std::string* error) {
-  const std::unique_ptr<Recording> recording = recorder_.StopCapture();
+std::string Collector::TakeDevicePlanes() {
+  RecordingContext context;
+  {
+    std::lock_guard<std::mutex> lock(contexts_mutex_);
+    context = contexts_[static_cast<size_t>(CaptureOwner::kProfiler)];
+  }
+  std::string planes =
+      device_memory_.WritePlanes(context.start_ns, context.address_shift);
+  device_memory_.EndSession();
+  return planes;
+}
+
+std::string Collector::StartRecording() {
+  if (!allocators_hooked_ || Begin(CaptureOwner::kPython)) return "";
+  return "a recording runs already; end it before another begins";
+}
+
+std::string Collector::StopAndWriteRecording(const std::string& logdir,
+                                             std::string* error) {
+  RecordingContext context;
+  const auto recording = End(CaptureOwner::kPython, &context);
   if (recording == nullptr) {
     *error = "nothing is being recorded";
     return "";
@@ -332,7 +368,8 @@ std::string Collector::StopAndWriteSession(const std::string& logdir,
   SessionFacts session = Facts();
   session.writes_own_file = true;
   const std::string trace =
-      WriteSession(*recording, session) +
+      WriteRecording(*recording, context, session) +
+      device_memory_.WritePlanes(context.start_ns, context.address_shift) +
       ModulesPlane(*recording, recorder_.sites().Snapshot());
   device_memory_.EndSession();
   const auto folder =
@@ -343,8 +380,8 @@ std::string Collector::StopAndWriteSession(const std::string& logdir,
     folder->RemoveIfEmpty();
     return "";
   }
-  flight_recorder_.written_runs().Add({folder->path() + "/" + name, "profile",
-                                       AddressShift(session, *recording)});
+  flight_recorder_.written_runs().Add(
+      {folder->path() + "/" + name, "profile", context.address_shift});
   return folder->path();
 }
 
@@ -367,8 +404,9 @@ void Collector::BeginStep(int64_t step) {
   recorder_.RecordStep(step < 0 ? kNoStep : step, CurrentThread().os_id);
 }
 
-std::string Collector::WriteSession(const Recording& recording,
-                                    SessionFacts session) {
+std::string Collector::WriteRecording(const Recording& recording,
+                                      const RecordingContext& context,
+                                      SessionFacts session) {
   session.origin = "profile";
   session.buffer_events = CurrentSettings().capture_events;
   std::vector<AllocatorFacts> allocators;
@@ -376,7 +414,9 @@ std::string Collector::WriteSession(const Recording& recording,
     AllocatorFacts facts;
     facts.info = recorder_.allocators().Describe(i);
     facts.info.complete &= saw_everything_;
-    if (i < baseline_dumps_.size()) facts.baseline_dump = baseline_dumps_[i];
+    if (i < context.baseline_dumps.size()) {
+      facts.baseline_dump = context.baseline_dumps[i];
+    }
     allocators.push_back(std::move(facts));
   }
   return WriteTrace(session, allocators, recording,

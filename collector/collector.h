@@ -4,8 +4,10 @@
 #ifndef OOM_FORENSICS_COLLECTOR_COLLECTOR_H_
 #define OOM_FORENSICS_COLLECTOR_COLLECTOR_H_
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -42,11 +44,14 @@ class Collector {
   // tracers have ended too.
   std::string TakeDevicePlanes();
 
-  // Ends a session that is not one of TensorFlow's profiler, and writes its
-  // trace into a run folder of `logdir`. Returns the folder, or nothing and a
-  // sentence in `error`.
-  std::string StopAndWriteSession(const std::string& logdir,
-                                  std::string* error);
+  // Keeps all events without TensorFlow's profiler, and whether or not one of
+  // its sessions runs. Returns a sentence if it was begun already, else
+  // nothing.
+  std::string StartRecording();
+  // Ends that, and writes its trace into a run folder of `logdir`. Returns the
+  // folder, or nothing and a sentence in `error`.
+  std::string StopAndWriteRecording(const std::string& logdir,
+                                    std::string* error);
 
   // A training step begins; a negative number: the last one is over.
   void BeginStep(int64_t step);
@@ -85,10 +90,23 @@ class Collector {
   Settings CurrentSettings();
   SessionFacts Facts();
   std::vector<AllocatorState> AllocatorStates() const;
-  std::string WriteSession(const Recording& recording, SessionFacts session);
   // The modules that XLA compiled, as an XSpace to append to a file of our own.
   std::string ModulesPlane(const Recording& recording,
                            const std::vector<const Site*>& sites);
+  // What a recording needs beside its events.
+  struct RecordingContext {
+    int64_t start_ns = 0;
+    // tensorflow.MemoryDump of each allocator, when the recording began.
+    std::vector<std::string> baseline_dumps;
+    // What was taken off the addresses of its trace; once that is written.
+    uint64_t address_shift = 0;
+  };
+  bool Begin(CaptureOwner owner);
+  // The recording that has ended and its context; null without one.
+  std::unique_ptr<Recording> End(CaptureOwner owner, RecordingContext* context);
+  std::string WriteRecording(const Recording& recording,
+                             const RecordingContext& context,
+                             SessionFacts session);
   void ListenForSignal();
   // With settings_mutex_ held.
   void ApplySourceSettings();
@@ -115,9 +133,9 @@ class Collector {
   std::string tensorflow_version_;
   Xla xla_;
   cupti::DeviceMemoryWatcher device_memory_;
-  int64_t session_start_ns_ = 0;
-  // Of each allocator, when the session began.
-  std::vector<std::string> baseline_dumps_;
+  std::mutex contexts_mutex_;
+  // By owner.
+  std::array<RecordingContext, kCaptureOwners> contexts_;
 };
 
 }  // namespace oom_forensics::collector

@@ -1,18 +1,21 @@
 #include "collector/diagnostics.h"
 
+#include <sys/uio.h>
 #include <unistd.h>
 
-#include <string>
-
 namespace oom_forensics::collector {
+namespace {
 
-void Say(std::string_view sentence) {
-  std::string line = "OOM Forensics: ";
-  line += sentence;
-  line += '\n';
+iovec Part(std::string_view text) {
+  return {const_cast<char*>(text.data()), text.size()};
+}
+
+}  // namespace
+
+void Say(std::string_view sentence) noexcept {
+  const iovec line[] = {Part("OOM Forensics: "), Part(sentence), Part("\n")};
   // Nothing can be done about a closed stderr.
-  [[maybe_unused]] const ssize_t written =
-      write(STDERR_FILENO, line.data(), line.size());
+  [[maybe_unused]] const ssize_t written = writev(STDERR_FILENO, line, 3);
 }
 
 }  // namespace oom_forensics::collector

@@ -7,9 +7,9 @@
 
 namespace oom_forensics::collector {
 
-// Writes "OOM Forensics: <sentence>" and a newline with one write(), so that
-// lines of several threads do not mix.
-void Say(std::string_view sentence);
+// Writes "OOM Forensics: <sentence>" and a newline at once, so that lines of
+// several threads do not mix. Needs no memory.
+void Say(std::string_view sentence) noexcept;
 
 }  // namespace oom_forensics::collector
 

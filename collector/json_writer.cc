@@ -1,7 +1,7 @@
 #include "collector/json_writer.h"
 
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 
 #include "core/json_text.h"
 
@@ -51,9 +51,10 @@ void JsonWriter::Value(double value) {
     text_ += "null";
     return;
   }
+  // printf would write a comma where the user's language has one.
   char digits[32];
-  std::snprintf(digits, sizeof(digits), "%.17g", value);
-  text_ += digits;
+  const auto end = std::to_chars(digits, digits + sizeof(digits), value);
+  text_.append(digits, end.ptr);
 }
 
 void JsonWriter::Value(bool value) {

@@ -8,6 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 
+// Of TensorFlow's profiler C API; another number: another layout.
+inline constexpr int32_t TP_MAJOR = 0;
+
 extern "C" {
 
 struct TF_Status;

@@ -1,10 +1,13 @@
 // The profiler plugin: what TensorFlow calls when it has loaded the library,
 // and at the beginning and end of every profiler session.
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <string>
 
 #include "collector/collector.h"
+#include "collector/diagnostics.h"
+#include "collector/no_throw.h"
 #include "collector/pluggable_profiler_api.h"
 
 namespace oom_forensics::collector {
@@ -22,28 +25,41 @@ FinishedSession& Finished() {
   return *finished;
 }
 
-void Start(const TP_Profiler*, TF_Status*) { Collector::Load().StartSession(); }
+void Start(const TP_Profiler*, TF_Status*) {
+  NoThrow([] { Collector::Load().StartSession(); });
+}
 
 void Stop(const TP_Profiler*, TF_Status*) {
-  std::string trace = Collector::Load().StopSession();
+  NoThrow([] {
+    std::string trace = Collector::Load().StopSession();
+    std::lock_guard<std::mutex> lock(Finished().mutex);
+    Finished().trace = std::move(trace);
+  });
+}
+
+// Once per session: TensorFlow asks for the size, then for the bytes. All
+// tracers have stopped then, so CUPTI has given back what it had.
+size_t SizeOfFinished() {
   std::lock_guard<std::mutex> lock(Finished().mutex);
-  Finished().trace = std::move(trace);
+  std::string& trace = Finished().trace;
+  if (!trace.empty()) trace += Collector::Load().TakeDevicePlanes();
+  return trace.size();
 }
 
 void CollectData(const TP_Profiler*, uint8_t* buffer, size_t* size_in_bytes,
                  TF_Status*) {
-  std::lock_guard<std::mutex> lock(Finished().mutex);
-  std::string& trace = Finished().trace;
   if (buffer == nullptr) {
-    // Once per session: TensorFlow asks for the size, then for the bytes. All
-    // tracers have stopped now, so CUPTI has given back what it had.
-    if (!trace.empty()) trace += Collector::Load().TakeDevicePlanes();
-    *size_in_bytes = trace.size();
+    *size_in_bytes = NoThrow(SizeOfFinished, size_t{0});
     return;
   }
-  std::memcpy(buffer, trace.data(), trace.size());
-  *size_in_bytes = trace.size();
-  trace = std::string();
+  NoThrow([&] {
+    std::lock_guard<std::mutex> lock(Finished().mutex);
+    std::string& trace = Finished().trace;
+    // Another session may have ended since the size was asked for.
+    *size_in_bytes = std::min(*size_in_bytes, trace.size());
+    std::memcpy(buffer, trace.data(), *size_in_bytes);
+    trace = std::string();
+  });
 }
 
 void DestroyProfiler(TP_Profiler*) {}
@@ -55,13 +71,20 @@ void DestroyProfilerFns(TP_ProfilerFns*) {}
 extern "C" __attribute__((visibility("default"))) void TF_InitProfiler(
     TF_ProfilerRegistrationParams* params, TF_Status*) {
   using namespace oom_forensics::collector;
-  Collector::Load();
-  params->struct_size = sizeof(TF_ProfilerRegistrationParams);
+  if (!NoThrow([] { Collector::Load(); })) return;
+  // Of a TensorFlow whose structs are smaller, the fields that are set below
+  // are not there.
+  if (params->struct_size < sizeof(TF_ProfilerRegistrationParams) ||
+      params->major_version != TP_MAJOR ||
+      params->profiler->struct_size < sizeof(TP_Profiler) ||
+      params->profiler_fns->struct_size < sizeof(TP_ProfilerFns)) {
+    Say("this TensorFlow's profiler plugins are of another version; its "
+        "profiles have no allocation events");
+    return;
+  }
   params->destroy_profiler = DestroyProfiler;
   params->destroy_profiler_fns = DestroyProfilerFns;
-  params->profiler->struct_size = sizeof(TP_Profiler);
   params->profiler->device_type = "OOM_FORENSICS";
-  params->profiler_fns->struct_size = sizeof(TP_ProfilerFns);
   params->profiler_fns->start = Start;
   params->profiler_fns->stop = Stop;
   params->profiler_fns->collect_data_xspace = CollectData;

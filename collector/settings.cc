@@ -1,8 +1,10 @@
 #include "collector/settings.h"
 
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
+#include <system_error>
 
 #include "collector/snapshot_signal_names.h"
 
@@ -36,9 +38,11 @@ std::string ParseCount(const std::string& text, uint64_t smallest,
 }
 
 std::string ParseRate(const std::string& text, double* value) {
-  char* end = nullptr;
-  const double rate = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(rate > 0 && rate <= 1)) {
+  // strtod would expect a comma where the user's language has one.
+  double rate = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, rate);
+  if (read.ec != std::errc() || read.ptr != end || !(rate > 0 && rate <= 1)) {
     return "a number above 0 and at most 1";
   }
   *value = rate;

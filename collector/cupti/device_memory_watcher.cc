@@ -1,5 +1,7 @@
 #include "collector/cupti/device_memory_watcher.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -20,7 +22,10 @@ bool HasGpuTracer(const collector::TensorFlowLibrary& library) {
 
 DeviceMemoryWatcher::DeviceMemoryWatcher(const WatcherSettings& settings,
                                          MemorySampler::Libraries libraries)
-    : settings_(settings), sampler_(&log_, libraries), own_(&log_) {}
+    : settings_(settings),
+      process_id_(getpid()),
+      sampler_(&log_, libraries),
+      own_(&log_) {}
 
 void DeviceMemoryWatcher::Install(const char* tensorflow) {
   if (settings_.watch == WatchSetting::kOff) return;
@@ -57,29 +62,37 @@ void DeviceMemoryWatcher::TryOwn() {
   own_ran_ = own_ran_ || own_refused_.empty();
 }
 
+// In a child of fork() the locks here may be held by threads that are not there.
+bool DeviceMemoryWatcher::IsOff() const {
+  return settings_.watch == WatchSetting::kOff || getpid() != process_id_;
+}
+
 void DeviceMemoryWatcher::StartSession() {
-  if (settings_.watch == WatchSetting::kOff) return;
+  if (IsOff()) return;
   // What the tee brought of an earlier session is history with gaps; what own
-  // CUPTI brought has none.
-  if (!own_ran_) log_.Clear();
+  // CUPTI brought has none. Of two that overlap the first one needs it.
+  if (sessions_.fetch_add(1) == 0 && !own_ran_) log_.Clear();
   Sample("session start", SampleDepth::kFull);
 }
 
 void DeviceMemoryWatcher::EndSession() {
-  if (settings_.watch == WatchSetting::kOff) return;
+  if (IsOff()) return;
+  if (sessions_.load() > 0) sessions_.fetch_sub(1);
   CuptiTee::Get().ForgetSession();
   TryOwn();
 }
 
 void DeviceMemoryWatcher::Sample(std::string_view reason, SampleDepth depth) {
-  if (settings_.watch == WatchSetting::kOff) return;
+  if (IsOff()) return;
   if (sampler_.Sample(reason, depth) == 0) return;
-  // CUDA is in use now; it may not have been when own CUPTI was last tried.
-  TryOwn();
+  // CUDA is in use now; it may not have been when own CUPTI was last tried. Not
+  // while an allocator waits: that loads a library.
+  if (depth == SampleDepth::kFull) TryOwn();
 }
 
-std::string DeviceMemoryWatcher::WritePlanes(int64_t start_ns) {
-  if (settings_.watch == WatchSetting::kOff) return "";
+std::string DeviceMemoryWatcher::WritePlanes(int64_t start_ns,
+                                             uint64_t address_shift) {
+  if (IsOff()) return "";
   own_.Flush();
   DeviceLog::Contents contents = log_.Read();
   DeviceFacts facts;
@@ -92,6 +105,7 @@ std::string DeviceMemoryWatcher::WritePlanes(int64_t start_ns) {
     if (cupti.has_value()) facts.cupti_version = cupti->version();
   }
   facts.name_of = [this](int device) { return sampler_.NameOf(device); };
+  facts.address_shift = address_shift;
   return WriteDevicePlanes(contents, facts, start_ns);
 }
 
@@ -107,6 +121,7 @@ WatchMode DeviceMemoryWatcher::Mode() const {
   if (settings_.watch == WatchSetting::kOff) {
     return {"off", "switched off by OOM_FORENSICS_CUPTI=off"};
   }
+  if (IsOff()) return {"off", "a forked process: CUDA does not work in it"};
   std::string why;
   if (sampler_.DeviceCount(&why) == 0) return {"off", "no CUDA device: " + why};
   CuptiTee& tee = CuptiTee::Get();

@@ -16,6 +16,7 @@
 #ifndef OOM_FORENSICS_COLLECTOR_CUPTI_DEVICE_MEMORY_WATCHER_H_
 #define OOM_FORENSICS_COLLECTOR_CUPTI_DEVICE_MEMORY_WATCHER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -63,7 +64,9 @@ class DeviceMemoryWatcher {
 
   // The planes of what was seen since `start_ns` (and, in mode own, before), as
   // an XSpace to append to another. Empty without a device.
-  std::string WritePlanes(int64_t start_ns);
+  // `address_shift` is taken off every address, as it is off those of the
+  // allocators' planes.
+  std::string WritePlanes(int64_t start_ns, uint64_t address_shift);
 
   WatchMode Mode() const;
 
@@ -72,9 +75,11 @@ class DeviceMemoryWatcher {
   std::string TeeState() const;
 
  private:
+  bool IsOff() const;
   void TryOwn();
 
   const WatcherSettings settings_;
+  const int process_id_;
   DeviceLog log_;
   // Looks for the driver when it is asked.
   mutable MemorySampler sampler_;
@@ -86,6 +91,8 @@ class DeviceMemoryWatcher {
   // TensorFlow may trace the GPU without the tee's seeing it.
   bool tensorflow_may_trace_ = false;
   bool own_ran_ = false;
+  // That have begun and not ended.
+  std::atomic<int> sessions_{0};
 };
 
 }  // namespace oom_forensics::cupti

@@ -42,7 +42,7 @@ TEST_F(DeviceMemoryWatcherTest, IsOffWithoutCuda) {
   watcher.Install(kTensorFlow);
   watcher.StartSession();
   watcher.Sample("oom", SampleDepth::kFull);
-  EXPECT_EQ(watcher.WritePlanes(0), "");
+  EXPECT_EQ(watcher.WritePlanes(0, 0), "");
   EXPECT_EQ(watcher.Mode().mode, "off");
   EXPECT_EQ(watcher.Mode().reason,
             "no CUDA device: libno_cuda.so is not loaded in this process");
@@ -53,7 +53,7 @@ TEST_F(DeviceMemoryWatcherTest, CanBeSwitchedOff) {
   watcher.Install(kTensorFlow);
   watcher.StartSession();
   EXPECT_FALSE(CuptiTee::Get().installed());
-  EXPECT_EQ(watcher.WritePlanes(0), "");
+  EXPECT_EQ(watcher.WritePlanes(0, 0), "");
   EXPECT_EQ(watcher.Mode().mode, "off");
 }
 
@@ -64,7 +64,7 @@ TEST_F(DeviceMemoryWatcherTest, TeesIntoTensorFlowsSession) {
   ASSERT_TRUE(StartTracer());
   EmitAllocation(0x1000, 4096);
   StopTracer(/*finalize=*/true);
-  const std::string planes = watcher.WritePlanes(1);
+  const std::string planes = watcher.WritePlanes(1, 0);
   EXPECT_EQ(watcher.Mode().mode, "tee");
   EXPECT_TRUE(Contains(planes, "/oom_forensics:cupti:0"));
   EXPECT_TRUE(Contains(planes, "device_alloc"));
@@ -79,7 +79,7 @@ TEST_F(DeviceMemoryWatcherTest, TheTeeWorksWhicheverSideStartsFirst) {
   watcher.StartSession();
   EmitAllocation(0x1000, 4096);
   StopTracer(/*finalize=*/true);
-  EXPECT_TRUE(Contains(watcher.WritePlanes(1), "device_alloc"));
+  EXPECT_TRUE(Contains(watcher.WritePlanes(1, 0), "device_alloc"));
   EXPECT_EQ(watcher.Mode().mode, "tee");
 }
 
@@ -90,11 +90,11 @@ TEST_F(DeviceMemoryWatcherTest, ASessionHasNothingOfTheOneBefore) {
   ASSERT_TRUE(StartTracer());
   EmitAllocation(0x1000, 4096);
   StopTracer(/*finalize=*/true);
-  ASSERT_TRUE(Contains(watcher.WritePlanes(1), "device_alloc"));
+  ASSERT_TRUE(Contains(watcher.WritePlanes(1, 0), "device_alloc"));
   watcher.EndSession();
 
   watcher.StartSession();
-  const std::string planes = watcher.WritePlanes(1);
+  const std::string planes = watcher.WritePlanes(1, 0);
   EXPECT_FALSE(Contains(planes, "device_alloc"));
   EXPECT_EQ(watcher.Mode().mode, "samples");
 }
@@ -107,7 +107,7 @@ TEST_F(DeviceMemoryWatcherTest, SamplesWhereTheWrapperIsNotRecognised) {
   EXPECT_EQ(watcher.Mode().mode, "samples");
   EXPECT_EQ(watcher.Mode().reason,
             "this TensorFlow has no xla::profiler::CuptiWrapper");
-  const std::string planes = watcher.WritePlanes(1);
+  const std::string planes = watcher.WritePlanes(1, 0);
   EXPECT_TRUE(Contains(planes, "device_sample"));
   EXPECT_TRUE(Contains(planes, "oom"));
 }
@@ -128,7 +128,7 @@ TEST_F(DeviceMemoryWatcherTest, SaysWhatCuptiAnsweredToTheTee) {
 TEST_F(DeviceMemoryWatcherTest, OwnCuptiIsNeverUsedUnasked) {
   DeviceMemoryWatcher watcher({}, kDriver);
   watcher.Install(kTensorFlow);
-  watcher.Sample("region growth", SampleDepth::kQuick);
+  watcher.Sample("oom", SampleDepth::kFull);
   EXPECT_FALSE(testing::IsEnabled(CUPTI_ACTIVITY_KIND_MEMORY2));
 }
 

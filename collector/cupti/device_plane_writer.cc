@@ -134,7 +134,7 @@ class PlaneWriter {
         break;
       case DeviceEventKind::kPool:
         AddRef(schema::kOperation, PoolOperationName(event.pool_operation));
-        Add(schema::kAddress, event.address);
+        AddAddress(schema::kAddress, event.address);
         Add(schema::kCorrelationId, event.correlation_id);
         AddPool(event);
         break;
@@ -150,7 +150,7 @@ class PlaneWriter {
   }
 
   void AddBlock(const DeviceEvent& event) {
-    Add(schema::kAddress, event.address);
+    AddAddress(schema::kAddress, event.address);
     Add(schema::kSizeBytes, event.bytes);
     AddRef(schema::kMemoryKind, MemoryKindName(event.memory_kind));
     Add(schema::kCorrelationId, event.correlation_id);
@@ -161,7 +161,7 @@ class PlaneWriter {
   }
 
   void AddPool(const DeviceEvent& event) {
-    Add(schema::kPool, event.pool_address);
+    AddAddress(schema::kPool, event.pool_address);
     if (event.pool_bytes == 0) return;
     Add(schema::kPoolBytes, event.pool_bytes);
     Add(schema::kReleaseThresholdBytes, event.pool_release_threshold_bytes);
@@ -172,6 +172,10 @@ class PlaneWriter {
 
   void Add(std::string_view name, uint64_t value) {
     plane_.AddUint(event_, xevent::kStats, name, value);
+  }
+
+  void AddAddress(std::string_view name, uint64_t address) {
+    Add(name, address - facts_.address_shift);
   }
 
   void AddRef(std::string_view name, std::string_view value) {

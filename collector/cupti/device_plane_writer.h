@@ -21,6 +21,8 @@ struct DeviceFacts {
   uint32_t cupti_version = 0;
   // Of CUPTI's time stamps.
   ClockConverter clock;
+  // Taken off every address.
+  uint64_t address_shift = 0;
   // The name of a device; empty: not known.
   std::function<std::string(int device)> name_of = [](int) { return ""; };
 };

@@ -19,8 +19,14 @@ bool MemorySampler::FindDriver() {
 int MemorySampler::Sample(std::string_view reason, SampleDepth depth) {
   // Before the lock, which a thread of the parent may have held at the fork.
   if (getpid() != process_id_) return 0;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (!FindDriver()) return 0;
+  const bool quick = depth == SampleDepth::kQuick;
+  std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
+  if (quick) {
+    if (!lock.try_lock() || !driver_.has_value()) return 0;
+  } else {
+    lock.lock();
+    if (!FindDriver()) return 0;
+  }
   const int devices = driver_->DeviceCount();
   int samples = 0;
   for (int device = 0; device < devices; ++device) {

@@ -19,7 +19,7 @@ namespace oom_forensics::cupti {
 
 // How much to ask. A pool grows inside of TensorFlow's allocator, which waits.
 enum class SampleDepth {
-  kQuick,  // free and total: one driver call, microseconds
+  kQuick,  // free and total: a driver call each, microseconds
   kFull,   // and what this process holds: NVML, up to milliseconds
 };
 
@@ -35,7 +35,9 @@ class MemorySampler {
   MemorySampler(DeviceLog* log, Libraries libraries);
 
   // Adds a sample of each device. How many; 0 without a CUDA device in use, and
-  // in a child made by fork(), where CUDA does not work.
+  // in a child made by fork(), where CUDA does not work. A quick one waits for
+  // nobody and looks for nothing: there is none while another sample is taken,
+  // nor before a full one has found the driver.
   int Sample(std::string_view reason, SampleDepth depth);
 
   // The device as the last full sample found it; nothing where there was none,

@@ -51,7 +51,7 @@ TEST(MemorySamplerTest, SamplesEveryDeviceInUse) {
               {30 * kGiB, 80 * kGiB}});
   DeviceLog log;
   MemorySampler sampler(&log, kStandin);
-  EXPECT_EQ(sampler.Sample("oom", SampleDepth::kQuick), 2);
+  EXPECT_EQ(sampler.Sample("oom", SampleDepth::kFull), 2);
   const DeviceLog::Contents contents = log.Read();
   ASSERT_EQ(contents.events.size(), 2u);
   EXPECT_EQ(contents.events[0].kind, DeviceEventKind::kSample);
@@ -68,11 +68,21 @@ TEST(MemorySamplerTest, AsksForThisProcessOnlyWhenThereIsTime) {
   SetProcesses({{1, 3 * kGiB}, {static_cast<uint32_t>(getpid()), 5 * kGiB}});
   DeviceLog log;
   MemorySampler sampler(&log, kStandin);
-  sampler.Sample("region growth", SampleDepth::kQuick);
   sampler.Sample("oom", SampleDepth::kFull);
+  sampler.Sample("region growth", SampleDepth::kQuick);
   const DeviceLog::Contents contents = log.Read();
-  EXPECT_EQ(contents.events.at(0).process_bytes, 0u);
-  EXPECT_EQ(contents.events.at(1).process_bytes, 5 * kGiB);
+  EXPECT_EQ(contents.events.at(0).process_bytes, 5 * kGiB);
+  EXPECT_EQ(contents.events.at(1).process_bytes, 0u);
+}
+
+// It is taken while an allocator is locked: no library is looked for then.
+TEST(MemorySamplerTest, AQuickSampleLooksForNothing) {
+  SetDevices({{10 * kGiB, 80 * kGiB}});
+  DeviceLog log;
+  MemorySampler sampler(&log, kStandin);
+  EXPECT_EQ(sampler.Sample("region growth", SampleDepth::kQuick), 0);
+  sampler.Sample("new allocator", SampleDepth::kFull);
+  EXPECT_EQ(sampler.Sample("region growth", SampleDepth::kQuick), 1);
 }
 
 TEST(MemorySamplerTest, DoesNotKnowAProcessThatNvmlDoesNotList) {

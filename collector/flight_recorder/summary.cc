@@ -38,6 +38,11 @@ std::string AtStep(int64_t training_step) {
 
 }  // namespace
 
+std::string RequestLine(const SiteKey& site) {
+  return OpName(site) + " asked for " + FormatBytes(site.requested_bytes) +
+         TypeAndShape(site) + " and did not get it.";
+}
+
 std::vector<std::string> SummaryLines(const MemoryStory& story) {
   const OutOfMemory& oom = *story.oom;
   const AllocatorState* state = story.Find(oom.event.allocator);

@@ -9,6 +9,9 @@
 
 namespace oom_forensics::collector {
 
+// "dense/MatMul asked for 8.00 MiB (float32 [8,16]) and did not get it."
+std::string RequestLine(const SiteKey& site);
+
 // What was asked for, what was free, why it did not fit, and the three largest
 // holders; a line each.
 std::vector<std::string> SummaryLines(const MemoryStory& story);

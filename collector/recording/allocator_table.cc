@@ -25,6 +25,7 @@ const AllocatorInfo* AllocatorTable::Add(const void* address,
 }
 
 void AllocatorTable::Forget(const void* address) {
+  const std::unique_lock<std::shared_mutex> nobody_asks(end_mutex_);
   std::lock_guard<std::mutex> lock(mutex_);
   for (std::atomic<const void*>& known : addresses_) {
     if (known.load(std::memory_order_relaxed) == address) {

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <new>
+#include <shared_mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,8 +58,18 @@ class AllocatorTable {
   // one that another thread has just added. Null when the table is full.
   const AllocatorInfo* Add(const void* address, AllocatorInfo info);
 
-  // The object is gone; another may come to lie at its address.
+  // The object is about to go; another may come to lie at its address. Waits for
+  // those who ask an allocator right now.
   void Forget(const void* address);
+
+  // While one of these lives no allocator goes: what address() returns may be
+  // asked, whatever locks that takes.
+  std::shared_lock<std::shared_mutex> KeepAll() const {
+    return std::shared_lock<std::shared_mutex>(end_mutex_);
+  }
+
+  // fork(): who held it, if anyone, is in the parent.
+  void AfterForkInChild() { new (&end_mutex_) std::shared_mutex; }
 
   // Says which device the allocator at `address` serves, which may not be known
   // yet, or already.
@@ -80,6 +92,7 @@ class AllocatorTable {
   std::array<std::atomic<const void*>, kMaxAllocators> addresses_ = {};
   std::array<AllocatorInfo, kMaxAllocators> infos_;
   std::atomic<size_t> count_{0};
+  mutable std::shared_mutex end_mutex_;
   mutable std::mutex mutex_;
   // Of allocators that are not known yet.
   std::vector<std::pair<const void*, std::string>> device_names_;

@@ -15,7 +15,12 @@ CaptureLog::~CaptureLog() {
   for (uint64_t i = 0; i < block_count_; ++i) std::free(blocks_[i].load());
 }
 
-bool CaptureLog::Write(const Event& event) noexcept {
+void CaptureLog::Write(const Event& event) noexcept {
+  if (Keep(event)) return;
+  dropped_[event.allocator].fetch_add(1, std::memory_order_relaxed);
+}
+
+bool CaptureLog::Keep(const Event& event) noexcept {
   const uint64_t place = event.sequence - first_;
   if (place >= cap_) return false;
   const uint64_t block = place / kEventsPerBlock;

@@ -5,10 +5,12 @@
 #ifndef OOM_FORENSICS_COLLECTOR_RECORDING_CAPTURE_LOG_H_
 #define OOM_FORENSICS_COLLECTOR_RECORDING_CAPTURE_LOG_H_
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 
+#include "collector/recording/allocator_table.h"
 #include "collector/recording/event.h"
 #include "collector/recording/spin_lock.h"
 
@@ -22,9 +24,13 @@ class CaptureLog {
   CaptureLog(const CaptureLog&) = delete;
   CaptureLog& operator=(const CaptureLog&) = delete;
 
-  // False if the event lies beyond the cap or memory is short: it is lost, and
-  // the caller counts it.
-  bool Write(const Event& event) noexcept;
+  // An event beyond the cap, or for which memory is short, is lost and counted.
+  void Write(const Event& event) noexcept;
+
+  // Events of an allocator that were lost.
+  uint64_t dropped(AllocatorId allocator) const noexcept {
+    return dropped_[allocator].load(std::memory_order_relaxed);
+  }
 
   // Calls visit(const Event&) for the events in order. No writer may be at
   // work.
@@ -44,6 +50,7 @@ class CaptureLog {
  private:
   static constexpr uint64_t kEventsPerBlock = 16384;
 
+  bool Keep(const Event& event) noexcept;
   Event* AllocateBlock(uint64_t block) noexcept;
 
   const uint64_t first_;
@@ -51,6 +58,7 @@ class CaptureLog {
   const uint64_t block_count_;
   std::unique_ptr<std::atomic<Event*>[]> blocks_;
   SpinLock allocation_lock_;
+  std::array<std::atomic<uint64_t>, kMaxAllocators> dropped_ = {};
 };
 
 }  // namespace oom_forensics::collector

@@ -69,11 +69,11 @@ Event Recorder::MakeEvent(EventKind kind, AllocatorId allocator,
   return event;
 }
 
-void Recorder::Log(Shard& shard, Event* event) noexcept {
+void Recorder::Log(Event* event) noexcept {
   event->sequence = next_sequence_.fetch_add(1, std::memory_order_relaxed);
   ring_->Write(*event);
-  if (capture_log_ != nullptr && !capture_log_->Write(*event)) {
-    ++shard.totals[event->allocator].dropped;
+  for (CaptureLog* const log : capture_logs_) {
+    if (log != nullptr) log->Write(*event);
   }
 }
 
@@ -85,7 +85,7 @@ void Recorder::RecordAlloc(AllocatorId allocator, const void* address,
   event.value = step_id;
   Shard& shard = ShardOf(event.address);
   std::lock_guard<SpinLock> lock(shard.lock);
-  Log(shard, &event);
+  Log(&event);
   ++shard.totals[allocator].allocs;
   shard.live.Insert(
       {event.address, event.time_ns, step_id, site, thread, allocator});
@@ -113,7 +113,7 @@ SiteId Recorder::RecordFree(AllocatorId allocator, const void* address,
   } else if (Filters()) {
     return 0;  // the end of an allocation that was not recorded
   }
-  Log(shard, &event);
+  Log(&event);
   return event.site;
 }
 
@@ -124,7 +124,7 @@ void Recorder::RecordRegion(EventKind kind, AllocatorId allocator,
   event.value = static_cast<int64_t>(size_bytes);
   Shard& shard = ShardOf(0);
   std::lock_guard<SpinLock> lock(shard.lock);
-  Log(shard, &event);
+  Log(&event);
   if (kind == EventKind::kRegionRemove) {
     regions_.erase(std::remove_if(regions_.begin(), regions_.end(),
                                   [&](const Region& region) {
@@ -147,7 +147,7 @@ uint64_t Recorder::RecordFailure(AllocatorId allocator, SiteId site,
   event.value = step_id;
   Shard& shard = ShardOf(0);
   std::lock_guard<SpinLock> lock(shard.lock);
-  Log(shard, &event);
+  Log(&event);
   return event.sequence;
 }
 
@@ -158,7 +158,7 @@ void Recorder::RecordStep(int64_t step, uint32_t thread) noexcept {
   std::lock_guard<SpinLock> lock(shard.lock);
   event.address = static_cast<uint64_t>(training_step_);
   training_step_ = step;
-  Log(shard, &event);
+  Log(&event);
 }
 
 void Recorder::AddFailure(Failure failure) {
@@ -199,7 +199,6 @@ TotalsByAllocator Recorder::SumTotals() const {
     for (size_t i = 0; i < kMaxAllocators; ++i) {
       sum[i].allocs += shard.totals[i].allocs;
       sum[i].frees += shard.totals[i].frees;
-      sum[i].dropped += shard.totals[i].dropped;
     }
   }
   return sum;
@@ -225,9 +224,10 @@ std::vector<Region> Recorder::Regions() {
   return regions_;
 }
 
-void Recorder::StartCapture() {
-  StopCapture();
+bool Recorder::StartCapture(CaptureOwner owner) {
+  const auto index = static_cast<size_t>(owner);
   std::lock_guard<std::mutex> lock(capture_mutex_);
+  if (captures_[index] != nullptr) return false;
   auto capture = std::make_unique<Recording>();
   {
     const Standstill standstill(this);
@@ -235,28 +235,32 @@ void Recorder::StartCapture() {
     capture->log = std::make_unique<CaptureLog>(capture->baseline.next_sequence,
                                                 capture_events_);
     capture->totals = SumTotals();
-    capture_log_ = capture->log.get();
+    capture_logs_[index] = capture->log.get();
   }
-  capture_ = std::move(capture);
+  captures_[index] = std::move(capture);
+  return true;
 }
 
-std::unique_ptr<Recording> Recorder::StopCapture() {
+std::unique_ptr<Recording> Recorder::StopCapture(CaptureOwner owner) {
+  const auto index = static_cast<size_t>(owner);
   std::lock_guard<std::mutex> lock(capture_mutex_);
-  if (capture_ == nullptr) return nullptr;
+  // Taken out first: where memory is too short to finish it, it is given up.
+  std::unique_ptr<Recording> capture = std::move(captures_[index]);
+  if (capture == nullptr) return nullptr;
   {
     const Standstill standstill(this);
-    capture_log_ = nullptr;
-    capture_->stop_ns = WallClockNs();
+    capture_logs_[index] = nullptr;
+    capture->stop_ns = WallClockNs();
     const TotalsByAllocator now = SumTotals();
     for (size_t i = 0; i < kMaxAllocators; ++i) {
-      EventTotals& totals = capture_->totals[i];
+      EventTotals& totals = capture->totals[i];
       totals.allocs = now[i].allocs - totals.allocs;
       totals.frees = now[i].frees - totals.frees;
-      totals.dropped = now[i].dropped - totals.dropped;
+      totals.dropped = capture->log->dropped(static_cast<AllocatorId>(i));
     }
   }
-  capture_->failures = FailuresSince(capture_->baseline.next_sequence);
-  return std::move(capture_);
+  capture->failures = FailuresSince(capture->baseline.next_sequence);
+  return capture;
 }
 
 std::unique_ptr<Recording> Recorder::Recent() {
@@ -310,8 +314,9 @@ void Recorder::AfterForkInParent() {
 }
 
 void Recorder::AfterForkInChild() {
-  capture_log_ = nullptr;
-  capture_.reset();
+  capture_logs_ = {};
+  captures_ = {};
+  allocators_.AfterForkInChild();
   AfterForkInParent();
 }
 

@@ -40,6 +40,11 @@
 
 namespace oom_forensics::collector {
 
+// Who has all events kept for a while. Each has one recording at a time, and
+// knows nothing of the other's.
+enum class CaptureOwner : uint8_t { kProfiler, kPython };
+inline constexpr size_t kCaptureOwners = 2;
+
 class Recorder {
  public:
   explicit Recorder(const Settings& settings);
@@ -72,10 +77,10 @@ class Recorder {
   // Drops what is live in an allocator that has come to its end.
   void DropAllocator(AllocatorId allocator);
 
-  // Begins to keep all events; a recording that runs already is given up.
-  void StartCapture();
+  // Begins to keep all events. False: one of this owner's runs already.
+  bool StartCapture(CaptureOwner owner);
   // Null if none runs.
-  std::unique_ptr<Recording> StopCapture();
+  std::unique_ptr<Recording> StopCapture(CaptureOwner owner);
 
   // The last events and what was live before them.
   std::unique_ptr<Recording> Recent();
@@ -127,8 +132,8 @@ class Recorder {
   size_t CountLive() const;
   static Event MakeEvent(EventKind kind, AllocatorId allocator,
                          const void* address, uint32_t thread) noexcept;
-  // Gives `event` its sequence and logs it. The shard is locked.
-  void Log(Shard& shard, Event* event) noexcept;
+  // Gives `event` its sequence and logs it. The shard of its address is locked.
+  void Log(Event* event) noexcept;
   LiveState CopyLiveState() const;
 
   AllocatorTable allocators_;
@@ -140,15 +145,15 @@ class Recorder {
   std::vector<Region> regions_;
   int64_t training_step_ = kNoStep;
   alignas(64) std::atomic<uint64_t> next_sequence_{1};
-  // Changed only while all shards are locked.
-  CaptureLog* capture_log_ = nullptr;
+  // By owner. Changed only while all shards are locked.
+  std::array<CaptureLog*, kCaptureOwners> capture_logs_ = {};
   // Read without a lock; changed only before the first event.
   std::atomic<uint64_t> min_bytes_{0};
   // Of 2^32 small allocations, so many are kept.
   std::atomic<uint64_t> kept_of_2_32_{uint64_t{1} << 32};
 
   std::mutex capture_mutex_;
-  std::unique_ptr<Recording> capture_;
+  std::array<std::unique_ptr<Recording>, kCaptureOwners> captures_;
   std::mutex failures_mutex_;
   std::vector<Failure> failures_;
   uint64_t capture_events_;

@@ -42,8 +42,8 @@ TEST(RecorderTest, ARecordingBeginsWithWhatWasLive) {
   recorder.RecordAlloc(0, Address(4096), 7, 42, 1);
   recorder.RecordAlloc(0, Address(8192), 7, 42, 1);
   recorder.RecordFree(0, Address(8192), 1);
-  recorder.StartCapture();
-  const auto capture = recorder.StopCapture();
+  recorder.StartCapture(CaptureOwner::kProfiler);
+  const auto capture = recorder.StopCapture(CaptureOwner::kProfiler);
   ASSERT_NE(capture, nullptr);
   ASSERT_EQ(capture->baseline.allocations.size(), 1u);
   EXPECT_EQ(capture->baseline.allocations[0].address, 4096u);
@@ -56,11 +56,11 @@ TEST(RecorderTest, ARecordingBeginsWithWhatWasLive) {
 
 TEST(RecorderTest, ARecordingHoldsWhatHappenedDuringItAndCountsIt) {
   Recorder recorder{Settings{}};
-  recorder.StartCapture();
+  recorder.StartCapture(CaptureOwner::kProfiler);
   recorder.RecordAlloc(3, Address(4096), 1, 0, 1);
   recorder.RecordFree(3, Address(4096), 1);
   const uint64_t failed = recorder.RecordFailure(3, 1, 0, 1);
-  const auto capture = recorder.StopCapture();
+  const auto capture = recorder.StopCapture(CaptureOwner::kProfiler);
   recorder.RecordAlloc(3, Address(4096), 1, 0, 1);
   std::vector<EventKind> kinds;
   uint64_t last_sequence = 0;
@@ -79,30 +79,45 @@ TEST(RecorderTest, ARecordingHoldsWhatHappenedDuringItAndCountsIt) {
 
 TEST(RecorderTest, WithoutARecordingThereIsNothingToStop) {
   Recorder recorder{Settings{}};
-  EXPECT_EQ(recorder.StopCapture(), nullptr);
+  EXPECT_EQ(recorder.StopCapture(CaptureOwner::kProfiler), nullptr);
 }
 
-TEST(RecorderTest, ASecondRecordingBeginsAnew) {
+TEST(RecorderTest, AnOwnerHasOneRecordingAtATime) {
   Recorder recorder{Settings{}};
-  recorder.StartCapture();
+  EXPECT_TRUE(recorder.StartCapture(CaptureOwner::kProfiler));
   recorder.RecordAlloc(0, Address(4096), 1, 0, 1);
-  recorder.StartCapture();
-  recorder.RecordAlloc(0, Address(8192), 1, 0, 1);
-  const auto capture = recorder.StopCapture();
-  EXPECT_EQ(Addresses(capture->baseline), (std::set<uint64_t>{4096}));
-  EXPECT_EQ(Replay(*capture), (std::set<uint64_t>{4096, 8192}));
+  EXPECT_FALSE(recorder.StartCapture(CaptureOwner::kProfiler));
+  const auto capture = recorder.StopCapture(CaptureOwner::kProfiler);
+  EXPECT_EQ(Replay(*capture), (std::set<uint64_t>{4096}));
   EXPECT_EQ(capture->totals[0].allocs, 1u);
+}
+
+TEST(RecorderTest, RecordingsOfTwoOwnersOverlapAndEachIsWhole) {
+  Recorder recorder{Settings{}};
+  recorder.StartCapture(CaptureOwner::kPython);
+  recorder.RecordAlloc(0, Address(4096), 1, 0, 1);
+  recorder.StartCapture(CaptureOwner::kProfiler);
+  recorder.RecordAlloc(0, Address(8192), 1, 0, 1);
+  const auto first = recorder.StopCapture(CaptureOwner::kPython);
+  recorder.RecordAlloc(0, Address(12288), 1, 0, 1);
+  const auto second = recorder.StopCapture(CaptureOwner::kProfiler);
+  EXPECT_EQ(Addresses(first->baseline), (std::set<uint64_t>{}));
+  EXPECT_EQ(Replay(*first), (std::set<uint64_t>{4096, 8192}));
+  EXPECT_EQ(first->totals[0].allocs, 2u);
+  EXPECT_EQ(Addresses(second->baseline), (std::set<uint64_t>{4096}));
+  EXPECT_EQ(Replay(*second), (std::set<uint64_t>{4096, 8192, 12288}));
+  EXPECT_EQ(second->totals[0].allocs, 2u);
 }
 
 TEST(RecorderTest, CountsWhatIsBeyondTheCap) {
   Settings settings;
   settings.capture_events = 10;
   Recorder recorder(settings);
-  recorder.StartCapture();
+  recorder.StartCapture(CaptureOwner::kProfiler);
   for (uint64_t i = 1; i <= 25; ++i) {
     recorder.RecordAlloc(0, Address(i * 256), 1, 0, 1);
   }
-  const auto capture = recorder.StopCapture();
+  const auto capture = recorder.StopCapture(CaptureOwner::kProfiler);
   EXPECT_EQ(capture->totals[0].allocs, 25u);
   EXPECT_EQ(capture->totals[0].dropped, 15u);
 }
@@ -112,8 +127,8 @@ TEST(RecorderTest, ForgetsTheAllocationsOfAnAllocatorThatEnded) {
   recorder.RecordAlloc(0, Address(4096), 1, 0, 1);
   recorder.RecordAlloc(1, Address(8192), 1, 0, 1);
   recorder.DropAllocator(0);
-  recorder.StartCapture();
-  EXPECT_EQ(Addresses(recorder.StopCapture()->baseline),
+  recorder.StartCapture(CaptureOwner::kProfiler);
+  EXPECT_EQ(Addresses(recorder.StopCapture(CaptureOwner::kProfiler)->baseline),
             (std::set<uint64_t>{8192}));
 }
 
@@ -135,9 +150,9 @@ TEST(RecorderTest, ARecordingIsAConsistentCutUnderThreads) {
     });
   }
   for (int session = 0; session < 20; ++session) {
-    recorder.StartCapture();
+    recorder.StartCapture(CaptureOwner::kProfiler);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    const auto capture = recorder.StopCapture();
+    const auto capture = recorder.StopCapture(CaptureOwner::kProfiler);
     const size_t live = Replay(*capture).size();
     EXPECT_LE(live, 4u);
     EXPECT_EQ(capture->baseline.allocations.size() + capture->totals[0].allocs -
@@ -152,7 +167,7 @@ TEST(RecorderTest, ARecordingIsAConsistentCutUnderThreads) {
 // it, and does not go on with its parent's recording.
 TEST(RecorderTest, SurvivesForkWhileThreadsRecord) {
   Recorder recorder{Settings{}};
-  recorder.StartCapture();
+  recorder.StartCapture(CaptureOwner::kProfiler);
   std::atomic<bool> stop{false};
   std::thread thread([&] {
     for (uint64_t i = 1; !stop.load(); ++i) {
@@ -168,7 +183,7 @@ TEST(RecorderTest, SurvivesForkWhileThreadsRecord) {
       recorder.AfterForkInChild();
       recorder.RecordAlloc(0, Address(1 << 20), 1, 0, 3);
       recorder.RecordFree(0, Address(1 << 20), 3);
-      _exit(recorder.StopCapture() == nullptr ? 0 : 1);
+      _exit(recorder.StopCapture(CaptureOwner::kProfiler) == nullptr ? 0 : 1);
     }
     recorder.AfterForkInParent();
     int status = -1;
@@ -177,7 +192,7 @@ TEST(RecorderTest, SurvivesForkWhileThreadsRecord) {
   }
   stop = true;
   thread.join();
-  EXPECT_NE(recorder.StopCapture(), nullptr);
+  EXPECT_NE(recorder.StopCapture(CaptureOwner::kProfiler), nullptr);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "collector/recording/allocator_table.h"
 #include "collector/recording/capture_log.h"
 #include "collector/recording/event.h"
+#include "collector/recording/site_table.h"
 
 namespace oom_forensics::collector {
 
@@ -41,6 +42,16 @@ struct Failure {
   uint64_t largest_free_bytes = 0;
   // tensorflow.MemoryDump, serialised; empty if it was not taken.
   std::string memory_dump;
+};
+
+// A request whose failure its caller does not handle: an out-of-memory.
+struct RefusedRequest {
+  // Of its event.
+  uint64_t sequence = 0;
+  // Time spent in the allocator, retries included.
+  int64_t waited_ns = 0;
+  // Who asked for what; its strings live as long as the process.
+  SiteKey site;
 };
 
 // What is live at one moment.

@@ -108,8 +108,8 @@ TEST(RecentTest, KnowsTheTrainingStepAtItsBeginning) {
   recorder.RecordStep(42, 1);
   EXPECT_EQ(recorder.Recent()->baseline.training_step, 41);
   recorder.RecordStep(kNoStep, 1);
-  recorder.StartCapture();
-  EXPECT_EQ(recorder.StopCapture()->baseline.training_step, kNoStep);
+  recorder.StartCapture(CaptureOwner::kProfiler);
+  EXPECT_EQ(recorder.StopCapture(CaptureOwner::kProfiler)->baseline.training_step, kNoStep);
 }
 
 TEST(KeepsTest, TossesForSmallAllocationsOnly) {

@@ -5,9 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "collector/recording/clock.h"
 #include "collector/recording/thread_state.h"
 #include "collector/tensorflow/allocator_identity.h"
 #include "collector/tensorflow/bfc_inspector.h"
+#include "collector/tensorflow/device_probe.h"
 #include "collector/tensorflow/hook_set.h"
 #include "collector/tensorflow/memory_dump.h"
 #include "collector/tensorflow/vtable_patch.h"
@@ -105,6 +107,7 @@ void* HookedAllocateRaw(void* self, size_t alignment, size_t num_bytes,
   const AllocatorInfo* allocator = hooks.recorder->allocators().Find(self);
   if (allocator == nullptr) {
     allocator = AddAllocator(hooks, self);
+    ProbeDevice(ProbeMoment::kNewAllocator);
     if (allocator == nullptr) {
       return hooks.allocate_raw(self, alignment, num_bytes, attributes);
     }
@@ -240,6 +243,7 @@ std::vector<AllocatorState> StatesOfBfcAllocators() {
   std::vector<AllocatorState> states;
   if (g_hooks == nullptr) return states;
   const AllocatorTable& allocators = g_hooks->recorder->allocators();
+  const auto none_goes = allocators.KeepAll();
   const std::vector<Region> regions = g_hooks->recorder->Regions();
   for (size_t i = 0; i < allocators.size(); ++i) {
     void* address = allocators.address(i);
@@ -261,6 +265,7 @@ std::vector<AllocatorState> StatesOfBfcAllocators() {
 std::string MemoryDumpOf(size_t allocator_index) {
   if (g_hooks == nullptr) return "";
   const AllocatorTable& allocators = g_hooks->recorder->allocators();
+  const auto none_goes = allocators.KeepAll();
   void* address = allocators.address(allocator_index);
   const AllocatorInfo& info = allocators.at(allocator_index);
   if (address == nullptr || !info.has_layout || !info.end_is_seen) return "";

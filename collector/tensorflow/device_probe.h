@@ -8,6 +8,8 @@
 namespace oom_forensics::collector {
 
 enum class ProbeMoment {
+  // An allocator was seen for the first time. Nothing is locked.
+  kNewAllocator,
   // A pool has grown. Its allocator is locked: be quick.
   kRegionGrowth,
   // A request has failed for good. Nothing is locked.

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "collector/recording/clock.h"
 #include "collector/recording/thread_state.h"
 #include "collector/tensorflow/allocator_identity.h"
 #include "collector/tensorflow/hook_set.h"
@@ -287,6 +288,7 @@ std::vector<AllocatorState> StatesOfDirectAllocators() {
   std::vector<AllocatorState> states;
   if (g_hooks == nullptr) return states;
   const AllocatorTable& allocators = g_hooks->recorder->allocators();
+  const auto none_goes = allocators.KeepAll();
   for (size_t i = 0; i < allocators.size(); ++i) {
     void* self = allocators.address(i);
     if (self == nullptr || allocators.at(i).has_layout) continue;

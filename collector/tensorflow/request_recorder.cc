@@ -98,11 +98,14 @@ void RequestRecorder::RecordFailure(
     failure.waited_ns = waited_ns;
     failure.retry_on_failure = retry_on_failure;
     describe(&failure);
-    const uint64_t sequence = failure.sequence;
+    RefusedRequest refused;
+    refused.sequence = failure.sequence;
+    refused.waited_ns = waited_ns;
+    if (site != nullptr) refused.site = site->key;
     recorder_->AddFailure(std::move(failure));
     if (retry_on_failure) {
       ProbeDevice(ProbeMoment::kOutOfMemory);
-      on_out_of_memory_(sequence);
+      on_out_of_memory_(refused);
     }
   } catch (...) {  // bad_alloc: the failure's details are lost, the job is not
   }

@@ -3,8 +3,6 @@
 #ifndef OOM_FORENSICS_COLLECTOR_TENSORFLOW_REQUEST_RECORDER_H_
 #define OOM_FORENSICS_COLLECTOR_TENSORFLOW_REQUEST_RECORDER_H_
 
-#include <time.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,17 +16,8 @@
 
 namespace oom_forensics::collector {
 
-// Called with the sequence of a failure that its caller does not handle, in the
-// thread that had it, with no allocator locked.
-using OutOfMemoryHandler = std::function<void(uint64_t sequence)>;
-
-// The first four milliseconds do not matter: this only tells how long a failing
-// request was retried, and is five times cheaper than an exact clock.
-inline int64_t CoarseClockNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
+// Called in the thread whose request was refused, with no allocator locked.
+using OutOfMemoryHandler = std::function<void(const RefusedRequest&)>;
 
 // tsl::AllocationAttributes begins with `bool retry_on_failure`.
 inline bool RetryOnFailure(const void* attributes) {

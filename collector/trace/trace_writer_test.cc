@@ -194,7 +194,7 @@ class TraceWriterTest : public testing::Test {
 
   // Ends the recording and decodes its trace.
   std::map<std::string, DecodedPlane> Finish() {
-    const auto recording = recorder_.StopCapture();
+    const auto recording = recorder_.StopCapture(CaptureOwner::kProfiler);
     AllocatorFacts facts;
     facts.info.name = "bfc";
     facts.info.kind = "bfc";
@@ -220,7 +220,7 @@ class TraceWriterTest : public testing::Test {
 };
 
 TEST_F(TraceWriterTest, SaysWhatTheRecordingIs) {
-  recorder_.StartCapture();
+  recorder_.StartCapture(CaptureOwner::kProfiler);
   auto planes = Finish();
   const Stats& session = planes["/oom_forensics:session"].stats;
   EXPECT_EQ(session[schema::kVersion], std::to_string(schema::kSchemaVersion));
@@ -238,7 +238,7 @@ TEST_F(TraceWriterTest, WritesTheStacksThatSitesReferToOnce) {
       recorder_.stacks().Intern({{"/lib/ops.py", "add", 7, true},
                                  {"/home/me/train.py", "augment", 41, false}});
   recorder_.stacks().Intern({{"/home/me/other.py", "unused", 1, false}});
-  recorder_.StartCapture();
+  recorder_.StartCapture(CaptureOwner::kProfiler);
   SiteKey key;
   key.stack = used;
   key.requested_bytes = key.allocated_bytes = 512;
@@ -272,7 +272,7 @@ TEST(SourcePlaneTest, PathsAreWrittenAsThePersonWants) {
 }
 
 TEST_F(TraceWriterTest, SaysTheLimitWhetherOrNotARequestFailed) {
-  recorder_.StartCapture();
+  recorder_.StartCapture(CaptureOwner::kProfiler);
   auto planes = Finish();
   const Stats& limited = planes["/oom_forensics:bfc#0"].stats;
   EXPECT_EQ(limited[schema::kBytesLimit], std::to_string(1 << 30));
@@ -281,7 +281,7 @@ TEST_F(TraceWriterTest, SaysTheLimitWhetherOrNotARequestFailed) {
 }
 
 TEST_F(TraceWriterTest, SaysWhichAllocatorDividesNoMemory) {
-  recorder_.StartCapture();
+  recorder_.StartCapture(CaptureOwner::kProfiler);
   auto planes = Finish();
   const Stats& pool = planes["/oom_forensics:bfc#0"].stats;
   EXPECT_EQ(pool[schema::kHasLayout], "(none)");
@@ -294,7 +294,7 @@ TEST_F(TraceWriterTest, WritesWhatWasLiveAsBaseline) {
   recorder_.RecordRegion(EventKind::kRegionAdd, 0, Address(1 << 20), 1 << 20,
                          9);
   recorder_.RecordAlloc(0, Address(1 << 20), site, 42, 9);
-  recorder_.StartCapture();
+  recorder_.StartCapture(CaptureOwner::kProfiler);
   auto planes = Finish();
   const auto& events = planes["/oom_forensics:bfc#0"].lines["baseline"].events;
   ASSERT_EQ(events.size(), 2u);
@@ -317,7 +317,7 @@ TEST_F(TraceWriterTest, WritesWhatWasLiveAsBaseline) {
 
 TEST_F(TraceWriterTest, WritesEventsInOrderWithWhatChanged) {
   const SiteId site = MakeSite("dense/MatMul", 512);
-  recorder_.StartCapture();
+  recorder_.StartCapture(CaptureOwner::kProfiler);
   recorder_.RecordAlloc(0, Address(4096), site, 42, 9);
   recorder_.RecordAlloc(0, Address(8192), site, 42, 9);
   recorder_.RecordFree(0, Address(4096), 10);
@@ -345,7 +345,7 @@ TEST_F(TraceWriterTest, WritesEventsInOrderWithWhatChanged) {
 
 TEST_F(TraceWriterTest, PutsEachAllocatorOnItsOwnPlane) {
   const SiteId site = MakeSite("dense/MatMul", 512);
-  recorder_.StartCapture();
+  recorder_.StartCapture(CaptureOwner::kProfiler);
   recorder_.RecordAlloc(0, Address(4096), site, 0, 9);
   recorder_.RecordAlloc(1, Address(8192), site, 0, 9);
   auto planes = Finish();
@@ -359,7 +359,7 @@ TEST_F(TraceWriterTest, PutsEachAllocatorOnItsOwnPlane) {
 
 TEST_F(TraceWriterTest, PutsTrainingStepsOnTheFirstPlane) {
   recorder_.RecordStep(41, 9);
-  recorder_.StartCapture();
+  recorder_.StartCapture(CaptureOwner::kProfiler);
   recorder_.RecordStep(42, 9);
   recorder_.RecordStep(kNoStep, 9);
   auto planes = Finish();
@@ -382,7 +382,7 @@ TEST_F(TraceWriterTest, TellsEagerOpsFromNodesOfGraphs) {
   const SiteId eager = recorder_.sites().Intern(key)->id;
   key.mode = ExecutionMode::kGraph;
   const SiteId graph = recorder_.sites().Intern(key)->id;
-  recorder_.StartCapture();
+  recorder_.StartCapture(CaptureOwner::kProfiler);
   recorder_.RecordAlloc(0, Address(4096), unknown, 0, 9);
   recorder_.RecordAlloc(0, Address(8192), eager, -7'000'000'000, 9);
   recorder_.RecordAlloc(0, Address(12288), graph, 42, 9);
@@ -399,7 +399,7 @@ TEST_F(TraceWriterTest, TellsEagerOpsFromNodesOfGraphs) {
 
 TEST_F(TraceWriterTest, SaysAllThatIsKnownOfAFailure) {
   const SiteId site = MakeSite("dense/MatMul", 0);
-  recorder_.StartCapture();
+  recorder_.StartCapture(CaptureOwner::kProfiler);
   Failure failure;
   failure.sequence = recorder_.RecordFailure(0, site, 42, 9);
   failure.waited_ns = 10'000;
@@ -430,13 +430,13 @@ TEST_F(TraceWriterTest, SaysAllThatIsKnownOfAFailure) {
 TEST_F(TraceWriterTest, NeedsAtMostSixtyBytesForAnAllocationAndItsFree) {
   constexpr uint64_t kPairs = 10'000;
   const SiteId site = MakeSite("dense/MatMul", 512);
-  recorder_.StartCapture();
+  recorder_.StartCapture(CaptureOwner::kProfiler);
   for (uint64_t i = 0; i < kPairs; ++i) {
     const void* address = Address(0x7f3a'0000'0000 + (i % 100) * 512);
     recorder_.RecordAlloc(0, address, site, 42, 9);
     recorder_.RecordFree(0, address, 9);
   }
-  const auto recording = recorder_.StopCapture();
+  const auto recording = recorder_.StopCapture(CaptureOwner::kProfiler);
   AllocatorFacts facts;
   const std::string trace =
       WriteTrace({}, {facts}, *recording, recorder_.sites().Snapshot(),

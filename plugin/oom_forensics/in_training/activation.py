@@ -119,7 +119,7 @@ def _watch_errors(module: ModuleType, library: CollectorLibrary) -> None:
         # The same class tells of quotas and full disks.
         if "OOM" in str(message):
             add_to_written_runs(library, sys._getframe(1), str(message))
-            summary = library.last_summary()
+            summary = library.summary_for(str(message))
             if summary and sys.version_info >= (3, 11):
                 self.add_note("OOM Forensics: " + summary)
 

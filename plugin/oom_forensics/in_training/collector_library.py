@@ -110,9 +110,9 @@ class CollectorLibrary:
         folder = self._text_of("OomForensics_Snapshot", os.fsencode(logdir), ctypes.byref(error))
         return folder, self._take(error.value) or ""
 
-    def start_recording(self) -> None:
-        """Keeps all events from now on."""
-        self._library.OomForensics_StartRecording()
+    def start_recording(self) -> str | None:
+        """Keeps all events from now on; returns a sentence if that was begun already."""
+        return self._text_of("OomForensics_StartRecording")
 
     def stop_recording(self, logdir: str) -> tuple[str | None, str]:
         """Ends that and writes a trace; returns its folder, or None and why."""
@@ -137,9 +137,9 @@ class CollectorLibrary:
         text = self._text_of("OomForensics_LastReport")
         return None if text is None else cast("dict[str, Any]", json.loads(text))
 
-    def last_summary(self) -> str | None:
-        """Returns the summary of the last out-of-memory, a few lines."""
-        return self._text_of("OomForensics_LastSummary")
+    def summary_for(self, message: str) -> str | None:
+        """Returns the story of the out-of-memory that an error tells of, a few lines."""
+        return self._text_of("OomForensics_SummaryFor", message.encode())
 
     def _json_of(self, function_name: str) -> dict[str, Any]:
         """Calls a function that returns a JSON object for its caller to free."""

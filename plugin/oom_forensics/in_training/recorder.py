@@ -132,13 +132,16 @@ def record(logdir: str | os.PathLike[str]) -> Iterator[None]:
     """Records every allocation of its body into a run folder of `logdir`.
 
     As `tf.profiler.experimental.Profile` does, but without TensorFlow's profiler and
-    what that costs; the trace holds the allocators' planes only. Not both at once.
+    what that costs; the trace holds the allocators' planes only. Both may run at once.
 
     Raises:
-      RecorderError: The trace cannot be written, or TensorFlow is not imported.
+      RecorderError: The trace cannot be written, a recording runs already, or TensorFlow
+        is not imported.
     """
     library = _library()
-    library.start_recording()
+    problem = library.start_recording()
+    if problem is not None:
+        raise RecorderError(problem)
     try:
         yield
     finally:

@@ -78,7 +78,7 @@ function factsOf(host: HostInfo): readonly (readonly [name: string, value: strin
     ['CUPTI', [host.cuptiMode, host.cuptiReason].filter((part) => part !== '').join(': ')],
     ['Sampling', host.samplingRate > 0 && host.samplingRate !== 1 ? String(host.samplingRate) : ''],
     ['Steps', host.hasSteps ? `${host.firstStep} to ${host.lastStep}` : 'none'],
-    ['Names', host.anonymized ? 'anonymised' : ''],
+    ['Addresses', host.anonymized ? 'shifted' : ''],
     ['Environment', host.environment.join(', ')],
   ];
   return facts.filter(([, value]) => value !== '');
