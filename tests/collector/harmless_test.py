@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
+Command = Callable[..., subprocess.CompletedProcess[str]]
 AlteredTensorflow = Callable[..., AbstractContextManager[str]]
 SCRIPTS = Path(__file__).parent / "scripts"
 STATUS = """
@@ -49,6 +50,25 @@ def test_threads_forks_workers_and_broken_sessions(run_python: RunPython, tmp_pa
     assert "everything done" in done.stdout
     for number in range(2):
         assert list(tmp_path.glob(f"session{number}/plugins/profile/*/*.xplane.pb"))
+
+
+def test_a_profile_during_a_recording_leaves_both_whole(
+    run_python: RunPython, command: Command, tmp_path: Path
+) -> None:
+    done = run_python(SCRIPTS / "overlapping.py", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "a recording runs already" in done.stdout
+    assert not (tmp_path / "second").exists()
+
+    def shapes_in(run: str) -> set[str]:
+        asked = ["--dataset=allocations", "--at=end", "--search=Fill", "--format=json"]
+        answer = command("convert", tmp_path / run, *asked)
+        assert answer.returncode == 0, answer.stderr
+        rows = json.loads(answer.stdout)["allocations"]
+        return {",".join(row["shape"]) for row in rows if row["shape"]}
+
+    assert {"100,100", "200,100"} <= shapes_in("record")
+    assert {"100,100", "200,100", "300,100"} <= shapes_in("profile")
 
 
 def test_switched_off_nothing_is_hooked(run_python: RunPython, tmp_path: Path) -> None:
