@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from oom_forensics.in_training.step_forecast.memory import Requests
@@ -37,7 +37,7 @@ class Forecast:
     unknown: Sequence[tuple[str, str]] = ()
     assumed: Sequence[tuple[str, str]] = ()
     reason: str = ""
-    allocator: str = field(default="")
+    allocator: str = ""
 
 
 def serialized(forecasts: Sequence[Forecast]) -> bytes:

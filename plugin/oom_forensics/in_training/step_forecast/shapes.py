@@ -173,8 +173,3 @@ def _shape_proto(shape: Shape) -> Any:
     from tensorflow.python.framework import tensor_shape
 
     return tensor_shape.TensorShape(shape).as_proto()
-
-
-def is_handle(dtype: int) -> bool:
-    """Whether a tensor of it stands for something else."""
-    return dtype in (RESOURCE, VARIANT)

@@ -6,7 +6,7 @@ Nothing here keeps a tensor, a variable or a function of the user alive.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
@@ -47,7 +47,7 @@ class StepFunction:
     element_shapes: tuple[tuple[int | None, ...] | None, ...] = ()
     compiled: bool = False
     # Of the open dimension of the batch, where something told it.
-    batch: int | None = field(default=None)
+    batch: int | None = None
 
 
 def of_call(name: str, tensors: Sequence[Any]) -> StepFunction:
