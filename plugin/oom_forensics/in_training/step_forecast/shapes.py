@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 
 from oom_forensics.in_training.step_forecast.tensors import (
-    RESOURCE,
-    VARIANT,
     Shape,
     Tensor,
     elements_of,
