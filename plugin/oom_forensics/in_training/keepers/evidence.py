@@ -48,7 +48,8 @@ def _planes_of(run: WrittenRun, settings: EvidenceSettings) -> bytes | None:
     if not settings.keepers:
         return None
     origin = CodeOrigin(settings.user_paths, settings.library_paths)
-    plane = SourcePlane(ShownPaths(settings.source_paths), _FIRST_ID)
+    paths = ShownPaths(settings.source_paths)
+    plane = SourcePlane(paths, _FIRST_ID)
     heap = Heap()
     tensors = live_tensors(heap, run.deadline)
     if not tensors:
@@ -58,7 +59,7 @@ def _planes_of(run: WrittenRun, settings: EvidenceSettings) -> bytes | None:
         plane.add_keeper(
             [address - run.address_shift for address in keeper.addresses],
             keeper.size_bytes,
-            [link.text for link in keeper.links],
+            [paths.without_file(link.text) for link in keeper.links],
             keeper.chain.stack,
         )
     return plane.serialized()

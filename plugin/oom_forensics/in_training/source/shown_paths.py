@@ -6,9 +6,12 @@ The collector's source_plane_writer does the same with the stacks that it takes.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Literal
 
+# A file's name and a line, as the links of a chain say it.
+_PLACE = re.compile(r"\([^()]*:(\d+)\)")
 # What the root of a project has.
 _ROOT_MARKS = (".git", ".hg", "pyproject.toml", "setup.py", "setup.cfg")
 
@@ -24,6 +27,10 @@ class ShownPaths:
     def with_text(self) -> bool:
         """Whether lines may be shown with their text."""
         return self._style != "none"
+
+    def without_file(self, text: str) -> str:
+        """Returns a text as it may be shown: "f (train.py:41)" or "f (line 41)"."""
+        return text if self.with_text else _PLACE.sub(r"(line \1)", text)
 
     def shown(self, file: str) -> str:
         """Returns a path as it may be shown; empty where it may not."""

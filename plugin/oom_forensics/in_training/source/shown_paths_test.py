@@ -37,6 +37,12 @@ def test_paths_are_whole_shortened_or_left_out(script: Path) -> None:
     assert ShownPaths("none").shown(other) == ""
 
 
+def test_without_paths_a_chain_names_no_file() -> None:
+    link = "list 'mine' in train (secret.py:41) (2 items)"
+    assert ShownPaths("project").without_file(link) == link
+    assert ShownPaths("none").without_file(link) == "list 'mine' in train (line 41) (2 items)"
+
+
 def test_without_paths_there_are_no_texts() -> None:
     assert ShownPaths("project").with_text
     assert not ShownPaths("none").with_text
