@@ -40,7 +40,9 @@ TEST(StepForecastTest, TheNeedCountsWhatWasLiveBeforeTheStep) {
   EXPECT_EQ(model.live_bytes(), 20 * kMiB);
   const Need need = model.NeedOf(0);
   EXPECT_GE(need.low_bytes, 110 * kMiB);
-  EXPECT_LE(need.high_bytes, 150 * kMiB);
+  // A chunk below twice a request is not split, so more than the peak is
+  // needed.
+  EXPECT_LE(need.high_bytes, 180 * kMiB);
 }
 
 TEST(StepForecastTest, OrdersMakeARange) {
