@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
+import { PLAIN_TIME, spreadTicks, type Warp } from '../data/warp';
 import { formatBytes } from '../format/bytes';
 import { formatMoment } from '../format/time';
 import { theme } from '../store/theme';
@@ -7,7 +8,6 @@ import { useWidth } from './Canvas';
 import { type Palette, paletteOf } from './palette';
 import { byteTicks, timeTicks } from './ticks';
 import { onTimeKey, type TimeActions } from './timeKeys';
-import { PLAIN_TIME, spreadTicks, type Warp } from './warp';
 
 export interface Line {
   readonly label: string;

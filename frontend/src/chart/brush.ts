@@ -1,5 +1,5 @@
 /** Choosing a part of an overview by hand. */
-import { clampRange, type Range } from './window';
+import { clampRange, type Range } from '../data/window';
 
 /** What the hand has taken hold of. */
 export type Grip = 'move' | 'from' | 'to' | 'new';

@@ -1,5 +1,5 @@
 /** What keys do in a picture over time: the same in all of them. */
-import type { Range } from './window';
+import type { Range } from '../data/window';
 
 export interface TimeActions {
   /** Moves by a share of the width. */

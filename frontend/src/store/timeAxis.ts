@@ -7,7 +7,7 @@ import {
   PLAIN_TIME,
   type Warp,
   withoutIdle,
-} from '../chart/warp';
+} from '../data/warp';
 import type { TimelineSeries } from '../generated/datasets_pb';
 import type { Target } from './target';
 import { recordingLength } from './timeWindow';

@@ -1,6 +1,6 @@
 /** The part of the recording on screen, one for all charts over time, and how the hand moves it. */
-import { PLAIN_TIME, type Warp } from '../chart/warp';
-import { clampRange, panRange, type Range, zoomRange } from '../chart/window';
+import { PLAIN_TIME, type Warp } from '../data/warp';
+import { clampRange, panRange, type Range, zoomRange } from '../data/window';
 import { select, selection } from './session';
 import type { Target } from './target';
 

@@ -3,7 +3,6 @@ import { Canvas } from '../../chart/Canvas';
 import { COLOURINGS, type ColourBy, colouringOf } from '../../chart/colouring';
 import { paletteOf } from '../../chart/palette';
 import { FRAGMENTATION } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
 import type {
   AddressMap as AddressMapData,
   AllocatorInfo,
@@ -14,6 +13,7 @@ import { shownMomentQuery, shownOom } from '../../store/moment';
 import { client, select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { theme } from '../../store/theme';
+import { useDataset } from '../../store/useDataset';
 import { BlockSwitch, keepsBlocksWhole } from '../../ui/BlockSwitch';
 import { Card } from '../../ui/Card';
 import { ColourLegend } from '../../ui/ColourLegend';

@@ -1,10 +1,10 @@
 import { COMPARE } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
 import { groupDigits } from '../../format/bytes';
 import type { CompareRow, CompareSide } from '../../generated/datasets_pb';
 import { momentName, sameMoment, shownMoment } from '../../store/moment';
 import { selection } from '../../store/session';
 import type { Target } from '../../store/target';
+import { useDataset } from '../../store/useDataset';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
 import { bytesColumn, countColumn, deltaColumn } from '../../ui/columns';

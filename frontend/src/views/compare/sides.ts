@@ -1,11 +1,11 @@
 /** The two sides of a comparison: the moment shown, and the one that it is compared with. */
 import { INFO } from '../../data/query';
-import { type Ask, useDataset } from '../../data/useDataset';
 import { GroupBy, type HostInfo } from '../../generated/datasets_pb';
 import { type ChosenMoment, momentQuery, shownMoment, shownMomentQuery } from '../../store/moment';
 import { NOTHING_CHOSEN } from '../../store/selection';
 import { select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
+import { type Ask, useDataset } from '../../store/useDataset';
 
 const MOST_ROWS = 500;
 

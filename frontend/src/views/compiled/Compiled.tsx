@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { COMPILED_MODULES } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
 import { formatBytes, groupDigits } from '../../format/bytes';
 import type { CompiledModuleDetail } from '../../generated/datasets_pb';
 import type { Target } from '../../store/target';
+import { useDataset } from '../../store/useDataset';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
 import { DataTable, tableText } from '../../ui/DataTable';

@@ -1,10 +1,10 @@
 import { useRef } from 'preact/hooks';
 import { useWidth } from '../../chart/Canvas';
-import { columnsFor } from '../../chart/window';
 import { DRIVER_MEMORY } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
+import { columnsFor } from '../../data/window';
 import { filterOf, type Target } from '../../store/target';
 import { recordingLength, visibleRange } from '../../store/timeWindow';
+import { useDataset } from '../../store/useDataset';
 import { Card } from '../../ui/Card';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';

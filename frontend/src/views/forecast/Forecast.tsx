@@ -1,8 +1,8 @@
 import { FORECAST } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
 import { groupDigits } from '../../format/bytes';
 import { ForecastFit, type ForecastNeed, type StepForecast } from '../../generated/datasets_pb';
 import { filterOf, type Target } from '../../store/target';
+import { useDataset } from '../../store/useDataset';
 import { Card } from '../../ui/Card';
 import { bytesColumn } from '../../ui/columns';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';

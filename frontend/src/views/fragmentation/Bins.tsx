@@ -1,9 +1,9 @@
 import { FRAGMENTATION } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
 import { exactBytes, formatBytes, formatShare, groupDigits } from '../../format/bytes';
 import type { AddressMap, Bin } from '../../generated/datasets_pb';
 import { shownMomentQuery, shownOom } from '../../store/moment';
 import { filterOf, type Target } from '../../store/target';
+import { useDataset } from '../../store/useDataset';
 import { Card } from '../../ui/Card';
 import { type DataColumn, tableText } from '../../ui/DataTable';
 import { Help } from '../../ui/Help';

@@ -1,11 +1,11 @@
 import { useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../chart/Canvas';
 import { COLOURINGS, type ColourBy } from '../../chart/colouring';
-import { columnsFor } from '../../chart/window';
 import { ADDRESS_HISTORY } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
+import { columnsFor } from '../../data/window';
 import { filterOf, type Target } from '../../store/target';
 import { recordingLength, visibleRange } from '../../store/timeWindow';
+import { useDataset } from '../../store/useDataset';
 import { BlockSwitch, keepsBlocksWhole } from '../../ui/BlockSwitch';
 import { Card } from '../../ui/Card';
 import { tableText } from '../../ui/DataTable';

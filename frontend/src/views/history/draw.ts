@@ -1,7 +1,7 @@
 import type { Surface } from '../../chart/Canvas';
 import type { Colouring } from '../../chart/colouring';
 import type { Palette } from '../../chart/palette';
-import type { Range } from '../../chart/window';
+import type { Range } from '../../data/window';
 import type { AddressHistory, HistoryRectangle } from '../../generated/datasets_pb';
 import { type Bands, type Box, boxOf } from './geometry';
 

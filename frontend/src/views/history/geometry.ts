@@ -5,7 +5,7 @@
  * stacked without the empty space between them.
  */
 
-import type { Range } from '../../chart/window';
+import type { Range } from '../../data/window';
 import type { AddressHistory, HistoryRectangle } from '../../generated/datasets_pb';
 
 export interface Bands {

@@ -1,10 +1,10 @@
 import { ALLOCATIONS } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
 import { type AllocationGroup, GroupBy } from '../../generated/datasets_pb';
 import { shownMomentQuery } from '../../store/moment';
 import { isUnfiltered, NO_FILTER } from '../../store/selection';
 import { client, select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
+import { useDataset } from '../../store/useDataset';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
 import { Empty, Failed, Waiting } from '../../ui/Notices';

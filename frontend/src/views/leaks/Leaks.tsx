@@ -1,6 +1,5 @@
 import { sparkPath } from '../../chart/sparkline';
 import { LEAKS } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
 import { formatBytes, formatDelta, groupDigits } from '../../format/bytes';
 import { opName, shapeName } from '../../format/names';
 import { lineName } from '../../format/source';
@@ -8,6 +7,7 @@ import type { Leak } from '../../generated/datasets_pb';
 import { NO_FILTER } from '../../store/selection';
 import { select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
+import { useDataset } from '../../store/useDataset';
 import { AllocationLink } from '../../ui/AllocationLink';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';

@@ -1,11 +1,11 @@
 import { ALLOCATION_LIFE } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
 import { exactBytes, formatAddress } from '../../format/bytes';
 import { opName, roleName, tensorName } from '../../format/names';
 import { formatDuration, formatMoment } from '../../format/time';
 import { type Allocation, Mode } from '../../generated/datasets_pb';
 import { select, selection } from '../../store/session';
 import { filterOf, relativeNs, type Target } from '../../store/target';
+import { useDataset } from '../../store/useDataset';
 import { AllocationLink } from '../../ui/AllocationLink';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';

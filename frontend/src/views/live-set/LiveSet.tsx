@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { questionOf } from '../../data/client';
 import { ALLOCATIONS, type QueryFields } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
 import { groupDigits } from '../../format/bytes';
 import { type Allocation, SortKey } from '../../generated/datasets_pb';
 import { shownMomentQuery } from '../../store/moment';
 import { isUnfiltered, NO_FILTER } from '../../store/selection';
 import { client, select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
+import { useDataset } from '../../store/useDataset';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
 import { tableText } from '../../ui/DataTable';

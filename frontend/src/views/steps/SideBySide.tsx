@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { COMPARE } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
 import { groupDigits } from '../../format/bytes';
 import { GroupBy, type StepUse } from '../../generated/datasets_pb';
 import { momentQuery } from '../../store/moment';
 import { select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
+import { useDataset } from '../../store/useDataset';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
 import { bytesColumn, deltaColumn } from '../../ui/columns';

@@ -3,7 +3,7 @@ import { Canvas, type Surface } from '../../chart/Canvas';
 import { formatBytes } from '../../format/bytes';
 import type { StepUse } from '../../generated/datasets_pb';
 import { stepBars } from './bars';
-import { showStep } from './Steps';
+import { showStep } from './showStep';
 
 const HEIGHT = 140;
 

@@ -1,11 +1,10 @@
 import { STEPS } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
 import { groupDigits } from '../../format/bytes';
 import { formatDuration } from '../../format/time';
 import type { StepUse } from '../../generated/datasets_pb';
 import { missingViews } from '../../store/missingViews';
-import { select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
+import { useDataset } from '../../store/useDataset';
 import { Card } from '../../ui/Card';
 import { bytesColumn, countColumn } from '../../ui/columns';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
@@ -13,6 +12,7 @@ import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
 import { SideBySide } from './SideBySide';
 import { StepBars } from './StepBars';
+import { showStep } from './showStep';
 
 /** As many as an answer may have. */
 const MOST_STEPS = 10_000;
@@ -63,16 +63,6 @@ export function Steps({ target }: { readonly target: Target }) {
       {steps.length > 1 && canCompare && <SideBySide target={target} steps={steps} />}
     </>
   );
-}
-
-/** Shows a step in the timeline, and the moment of its peak in all other views. */
-export function showStep({ step }: StepUse): void {
-  if (!step) return;
-  const margin = (step.endNs - step.beginNs) / 10n + 1n;
-  select({
-    window: { fromNs: step.beginNs - margin, toNs: step.endNs + margin },
-    at: { kind: 'step', step: step.step },
-  });
 }
 
 const COLUMNS: readonly DataColumn<StepUse>[] = [

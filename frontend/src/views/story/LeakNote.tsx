@@ -1,8 +1,8 @@
 import { LEAKS } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
 import { groupDigits } from '../../format/bytes';
 import { select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
+import { useDataset } from '../../store/useDataset';
 
 /** One line on whether something leaks, before it becomes an OOM. */
 export function LeakNote({ target }: { readonly target: Target }) {

@@ -1,12 +1,12 @@
 import { questionOf } from '../../data/client';
 import { ALLOCATIONS } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
 import { formatBytes, groupDigits } from '../../format/bytes';
 import { opName } from '../../format/names';
 import { type AllocationGroup, GroupBy } from '../../generated/datasets_pb';
 import { NO_FILTER } from '../../store/selection';
 import { select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
+import { useDataset } from '../../store/useDataset';
 import { Bytes } from '../../ui/Bytes';
 import { ExportMenu, type Exports } from '../../ui/ExportMenu';
 import { Minimap } from '../timeline/Minimap';

@@ -2,13 +2,13 @@ import { useMemo, useRef } from 'preact/hooks';
 import { dragBrush, type Grip, gripAt } from '../../chart/brush';
 import { Canvas, type Surface } from '../../chart/Canvas';
 import { onTimeKey } from '../../chart/timeKeys';
-import type { Warp } from '../../chart/warp';
 import { MEMORY_TIMELINE } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
+import type { Warp } from '../../data/warp';
 import { MarkKind, type TimelineSeries } from '../../generated/datasets_pb';
 import { filterOf, type Target } from '../../store/target';
 import { activityOf, shownAxis, warpOf } from '../../store/timeAxis';
 import { recordingLength, showRange, timeInteractions, visibleRange } from '../../store/timeWindow';
+import { useDataset } from '../../store/useDataset';
 
 /** As the axis of the timeline, so that both have the same scale. */
 const LEFT = 78;

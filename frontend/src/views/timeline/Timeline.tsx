@@ -2,10 +2,9 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../chart/Canvas';
 import { paletteOf } from '../../chart/palette';
 import { TimeChart } from '../../chart/TimeChart';
-import type { Warp } from '../../chart/warp';
-import { columnsFor } from '../../chart/window';
 import { DRIVER_MEMORY, MEMORY_TIMELINE } from '../../data/query';
-import { useDataset } from '../../data/useDataset';
+import type { Warp } from '../../data/warp';
+import { columnsFor } from '../../data/window';
 import {
   type DriverSeries,
   GroupBy,
@@ -25,6 +24,7 @@ import {
   warpOf,
 } from '../../store/timeAxis';
 import { recordingLength, showRange, timeInteractions, visibleRange } from '../../store/timeWindow';
+import { useDataset } from '../../store/useDataset';
 import { Card } from '../../ui/Card';
 import { type DataColumn, tableText } from '../../ui/DataTable';
 import { Failed, Waiting } from '../../ui/Notices';

@@ -1,6 +1,6 @@
 /** The device under a pool: what else is on it, beside the pool's own numbers. */
 import type { DriverMemory, DriverSeries } from '../../generated/datasets_pb';
-import { lastAtOrBefore } from './model';
+import { lastAtOrBefore } from './search';
 
 /** The device that a pool lies on; undefined where the trace knows of none, or never looked. */
 export function deviceUnder(

@@ -1,7 +1,7 @@
 /** What the timeline shows beside its lines: steps, limit, the moment, OOMs to scale. */
 import type uPlot from 'uplot';
 import type { Palette } from '../../chart/palette';
-import type { Gap } from '../../chart/warp';
+import type { Gap } from '../../data/warp';
 import { formatBytes } from '../../format/bytes';
 import { formatDuration } from '../../format/time';
 import { MarkKind, type TimelineSeries } from '../../generated/datasets_pb';

@@ -1,5 +1,5 @@
 /** The step that ran out of memory. */
-import type { Range } from '../../chart/window';
+import type { Range } from '../../data/window';
 import { MarkKind, type StepMark, type TimelineSeries } from '../../generated/datasets_pb';
 
 /** Without steps, so much of the recording before the failure is shown. */

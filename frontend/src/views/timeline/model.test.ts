@@ -1,7 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { EventKind, MarkKind, TimelineSeriesSchema } from '../../generated/datasets_pb';
-import { inUseAt, lastAtOrBefore, timelineArrays, topOfAxis } from './model';
+import { inUseAt, timelineArrays, topOfAxis } from './model';
+import { lastAtOrBefore } from './search';
 
 const ORIGIN = 1_790_000_000_000_000_000n;
 const MIB = 2 ** 20;

@@ -7,6 +7,7 @@ import {
   type TimelineSeries,
 } from '../../generated/datasets_pb';
 import type { DeviceArrays } from './device';
+import { lastAtOrBefore } from './search';
 
 /** Columns of numbers, one entry per point of the x axis (ns after the origin). */
 export interface TimelineArrays {
@@ -53,18 +54,6 @@ export function timelineArrays(series: TimelineSeries, originNs: bigint): Timeli
 /** Events of one nanosecond are told apart by their picoseconds. */
 function eventTime(event: TimelineEvent, originNs: bigint): number {
   return Number(event.timeNs - originNs) + Number(event.timePs % 1000n) / 1000;
-}
-
-/** The index of the last entry that is not after `value`; -1 before the first. */
-export function lastAtOrBefore(sorted: Float64Array, value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] as number) <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }
 
 /**

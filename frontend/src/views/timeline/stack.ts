@@ -1,6 +1,6 @@
 /** Who held the memory over time, as areas on top of one another. */
 import type { TimelineSeries } from '../../generated/datasets_pb';
-import { lastAtOrBefore } from './model';
+import { lastAtOrBefore } from './search';
 
 export interface Stack {
   readonly keys: readonly string[];

@@ -1,9 +1,9 @@
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { client, reloads, retries } from '../store/session';
-import { questionOf } from './client';
-import type { Dataset, QueryFields } from './query';
-import { DatasetError, type Question } from './source';
+import { questionOf } from '../data/client';
+import type { Dataset, QueryFields } from '../data/query';
+import { DatasetError, type Question } from '../data/source';
+import { client, reloads, retries } from './session';
 
 /** An answer on its way. While a new one is fetched the last one stays in `data`. */
 export interface Asked<Message> {

@@ -1,0 +1,151 @@
+"""Fails where a room or a folder uses one that stands above it in ARCHITECTURE.md.
+
+    tools/check_floors.py
+
+C++ is judged by its includes, TypeScript by its imports; tests may use whatever they test.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# From the ground up: a folder may use those before it and itself. `.` are the files of the
+# room itself; a file may have a floor of its own.
+FLOORS = {
+    "collector": [
+        "core",
+        "proto",
+        "collector/.",
+        "collector/recording",
+        "collector/python",
+        "collector/xla",
+        "collector/tensorflow",
+        "collector/trace",
+        "collector/cupti",
+        "collector/flight_recorder",
+    ],
+    "converter": [
+        "core",
+        "proto",
+        "converter/text",
+        "converter/input",
+        "converter/quality",
+        "converter/trace/op_name",
+        "converter/hlo",
+        "converter/trace",
+        "converter/compiled",
+        "converter/reader",
+        "converter/replay",
+        "converter/forensics",
+        "converter/run",
+        "converter/datasets",
+        "converter/render",
+        "converter/exports",
+        "converter/service",
+        "converter/command",
+    ],
+    "core": ["core"],
+    "frontend/src": [
+        "frontend/src/generated",
+        "frontend/src/format",
+        "frontend/src/data",
+        "frontend/src/store",
+        "frontend/src/chart",
+        "frontend/src/ui",
+        "frontend/src/views",
+        "frontend/src/app",
+        "frontend/src/.",
+    ],
+}
+# What joins a room's folders stands in the room itself, above them all.
+JOINING = {
+    "collector/c_api",
+    "collector/collector",
+    "collector/profiler_plugin",
+    "collector/python_bridge",
+    "collector/snapshot_signal",
+}
+
+# Edges of today that lead back, from the beginning of one name to that of the other. None may
+# be added; who cures one takes it out.
+KNOWN = (
+    ("collector/settings", "collector/cupti/watcher_settings"),
+    ("collector/xla/", "collector/tensorflow/hook_report"),
+    ("collector/xla/", "collector/tensorflow/hook_set"),
+    ("collector/xla/", "collector/tensorflow/tensorflow_library"),
+    ("converter/datasets/fragmented_run", "converter/testing/"),
+    ("converter/forensics/device_pressure", "converter/run/host_analysis"),
+)
+
+CPP_INCLUDE = re.compile(r'^#include "((?:core|proto|collector|converter)/[^"]+)"', re.MULTILINE)
+TS_IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*'(\.[^']+)'""")
+
+
+def is_test(path: Path) -> bool:
+    """Whether a file is only there to test or measure others."""
+    parts = set(path.relative_to(ROOT).parts)
+    return bool(
+        re.search(r"(_test\.(cc|h)|_benchmark\.cc|\.test\.tsx?)$", path.name)
+        or parts & {"testing", "benchmarks", "fuzz"}
+    )
+
+
+def used_by(path: Path) -> Iterator[str]:
+    """The files that a source file uses, from the root of the repository, without suffix."""
+    text = path.read_text()
+    if path.suffix in (".ts", ".tsx"):
+        for match in TS_IMPORT.finditer(text):
+            target = (path.parent / match.group(1)).resolve()
+            if target.is_relative_to(ROOT):
+                yield str(target.relative_to(ROOT))
+    else:
+        for match in CPP_INCLUDE.finditer(text):
+            yield str(Path(match.group(1)).with_suffix(""))
+
+
+def floor_of(file: str, floors: list[str]) -> int | None:
+    """The index in `floors` of the folder that a file lies in; None: of another room."""
+    for index, floor in enumerate(floors):
+        folder = floor.removesuffix("/.")
+        if floor.endswith("/."):
+            if str(Path(file).parent) == folder:
+                return index
+        elif file == folder or file.startswith(folder + "/"):
+            return index
+    return None
+
+
+def back_edges(room: str, floors: list[str]) -> Iterator[str]:
+    """One sentence for each use of a folder that stands higher, or of another room."""
+    for path in sorted((ROOT / room).rglob("*")):
+        if path.suffix not in (".cc", ".h", ".ts", ".tsx") or is_test(path):
+            continue
+        file = str(path.relative_to(ROOT).with_suffix(""))
+        if file in JOINING:
+            continue
+        own = floor_of(file, floors)
+        if own is None:
+            yield f"{file}: its folder has no floor; give it one in tools/check_floors.py"
+            continue
+        for used in used_by(path):
+            floor = floor_of(used, floors)
+            if any(file.startswith(user) and used.startswith(edge) for user, edge in KNOWN):
+                continue
+            if used in JOINING or floor is None or floor > own:
+                yield f"{path.relative_to(ROOT)} uses {used}, which stands above it"
+
+
+def main() -> int:
+    """Prints every back edge; 1 where there is one."""
+    found = [edge for room, floors in FLOORS.items() for edge in back_edges(room, floors)]
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
