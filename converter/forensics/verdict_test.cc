@@ -244,12 +244,17 @@ TEST(VerdictTest, ModelsOfEarlierRoundsAreRetained) {
 TEST(VerdictTest, WhatAFailedAttemptLeftBehindIsRetained) {
   TraceBuilder trace;
   trace.Region(kBase, 16 * kMiB);
-  Ask large = Tensor("Relu", 7 * kMiB, "[8]");
-  Ask small = Tensor("Relu", 4 * kMiB, "[4]");
-  large.eager = small.eager = true;
-  trace.Alloc(kBase, large).Alloc(kBase + 7 * kMiB, large);
-  trace.Fail(large, Oom(16 * kMiB));
-  trace.Fail(small, Oom(16 * kMiB));
+  const auto eager = [](const std::string& op, uint64_t bytes,
+                        const std::string& shape) {
+    Ask ask = Tensor(op, bytes, shape);
+    ask.eager = true;
+    return ask;
+  };
+  trace.Alloc(kBase, eager("normal", 2 * kMiB, "[2]"));
+  trace.Alloc(kBase + 2 * kMiB, eager("MatMul", 12 * kMiB, "[8]"));
+  trace.Fail(eager("Relu", 12 * kMiB, "[8]"), Oom(16 * kMiB));
+  trace.Alloc(kBase + 14 * kMiB, eager("normal", kMiB, "[1]"));
+  trace.Fail(eager("MatMul", 6 * kMiB, "[4]"), Oom(16 * kMiB));
   const Judged judged = Judge(trace, std::nullopt, 1);
   EXPECT_EQ(judged.verdict.kind(), "RETAINED") << judged.verdict.sentence();
   EXPECT_NE(judged.FindRemedy("release_exception"), nullptr);

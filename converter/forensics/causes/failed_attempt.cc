@@ -21,6 +21,7 @@ namespace {
 
 // Ops at the beginning of the attempts that must be the same.
 constexpr size_t kSameOps = 3;
+constexpr size_t kMinSameOps = 2;
 constexpr double kMinShare = 0.1;
 
 // Where the attempt that ended in `earlier` begins; kNoRow: it cannot be told.
@@ -35,7 +36,8 @@ Row AttemptBefore(const OomCase& oom, Row earlier) {
       ops.push_back(op_of(row));
     }
   }
-  if (ops.empty()) return kNoRow;
+  // One op alone is in both attempts many times.
+  if (ops.size() < kMinSameOps) return kNoRow;
   std::vector<Row> rows;
   for (Row row = trace.baseline_rows; row <= earlier; ++row) {
     if (trace.kind_of[row] == RowKind::kAlloc ||
