@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from types import FrameType
 from typing import Any, NamedTuple
@@ -41,11 +40,6 @@ def stack_of(frame: FrameType | None, origin: CodeOrigin) -> Stack:
             depth += 1
 
     return _cut(summaries(), origin)
-
-
-def stack_here(skip: int, origin: CodeOrigin) -> Stack:
-    """Returns the stack of the caller, without its `skip` innermost frames."""
-    return stack_of(sys._getframe(skip + 1), origin)
 
 
 def stack_of_summaries(summaries: Iterable[Any], origin: CodeOrigin) -> Stack:
