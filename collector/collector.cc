@@ -45,6 +45,7 @@ constexpr const char* kAllocationVariables[] = {
     "TF_GPU_ALLOCATOR",
     "TF_GPU_HOST_MEM_LIMIT_IN_MB",
     "TF_CUDA_HOST_MEM_LIMIT_IN_MB",
+    "TF_MKL_ALLOC_MAX_BYTES",
     "TF_PER_DEVICE_MEMORY_LIMIT_MB",
     "CUDA_VISIBLE_DEVICES",
 };

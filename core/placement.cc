@@ -125,14 +125,22 @@ class Judge {
   }
 
   void AddLimit() {
-    if (!pool_.device.has_value() ||
-        pool_.device->free_bytes <= pool_.GrowableBytes()) {
-      return;
+    if (verdict_.short_by_bytes == 0 || pool_.DeviceIsFull()) return;
+    const std::string because =
+        pool_.limit_setting.has_value()
+            ? ", because " + pool_.limit_setting->text + " is set"
+            : "";
+    if (pool_.device.has_value() &&
+        pool_.device->free_bytes > pool_.GrowableBytes()) {
+      Add("LIMIT", Share(pool_.device->free_bytes, verdict_.short_by_bytes),
+          "TensorFlow may use " + FormatBytes(pool_.limit_bytes) +
+              " of this device, which had " +
+              FormatBytes(pool_.device->free_bytes) + " more" + because + ".");
+    } else if (pool_.limit_setting.has_value()) {
+      Add("LIMIT", 1.0,
+          "The pool may not grow beyond " + FormatBytes(pool_.limit_bytes) +
+              because + ".");
     }
-    Add("LIMIT", Share(pool_.device->free_bytes, verdict_.short_by_bytes),
-        "TensorFlow may use " + FormatBytes(pool_.limit_bytes) +
-            " of this device, which had " +
-            FormatBytes(pool_.device->free_bytes) + " more.");
   }
 
   void AddExternal() {
@@ -195,6 +203,17 @@ class Judge {
 };
 
 }  // namespace
+
+void PoolNumbers::LimitBy(std::string_view pool_name,
+                          const std::vector<std::string>& environment) {
+  std::optional<LimitSetting> setting =
+      FindLimitSetting(pool_name, environment);
+  if (!setting.has_value()) return;
+  // Where both are known and the pool's own is the lower, that one binds.
+  if (limit_bytes != 0 && limit_bytes < setting->bytes) return;
+  limit_bytes = setting->bytes;
+  limit_setting = std::move(setting);
+}
 
 uint64_t PoolNumbers::AllowedGrowthBytes() const {
   return WholeUnits(limit_bytes - std::min(limit_bytes, reserved_bytes));

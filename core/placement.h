@@ -16,7 +16,8 @@
 // Two see it from outside of the pool:
 //
 //   EXTERNAL  the pool may have grown by the request, but the device refused
-//   LIMIT     the pool may use less of the device than the device had
+//   LIMIT     the pool may use less of the device than the device had, or the
+//             limit was set by hand
 //
 // What leaks or will be gone a moment later is not in these numbers: that a
 // deeper cause is known does not change what is said here.
@@ -26,9 +27,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/free_space.h"
+#include "core/limit_setting.h"
 
 namespace oom_forensics {
 
@@ -56,8 +59,10 @@ struct PoolNumbers {
   uint64_t request_bytes = 0;
   // Of the device: all regions; without a layout, what is in use.
   uint64_t reserved_bytes = 0;
-  // 0: not known.
+  // What it may reserve at most; 0: not known.
   uint64_t limit_bytes = 0;
+  // The variable that limits it, if it was set.
+  std::optional<LimitSetting> limit_setting;
   // It divides regions into chunks; else each block comes from the driver,
   // which tells of no gaps.
   bool has_layout = true;
@@ -65,6 +70,10 @@ struct PoolNumbers {
   std::optional<FreeSpace> free;
   // Unset: not known, or there is none.
   std::optional<DeviceNumbers> device;
+
+  // Takes over what the environment's "NAME=value" say of a pool of this name.
+  void LimitBy(std::string_view pool_name,
+               const std::vector<std::string>& environment);
 
   // What the limit leaves for new regions, in whole units of what it gives.
   uint64_t AllowedGrowthBytes() const;

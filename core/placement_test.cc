@@ -92,6 +92,28 @@ TEST(PlacementTest, ADeviceThatHasMoreThanThePoolMayUseIsALimit) {
             "more.");
 }
 
+TEST(PlacementTest, ALimitThatWasSetByHandTakesPart) {
+  PoolNumbers pool = TwoGaps(45 * kMiB);
+  pool.LimitBy("bfc_cpu_allocator_for_gpu#0",
+               {"TF_CPU_BFC_MEM_LIMIT_IN_MB=100"});
+  const PlacementVerdict verdict = JudgePlacement(pool);
+  EXPECT_STREQ(verdict.kind, "CAPACITY");
+  EXPECT_EQ(ShareOf(verdict, "LIMIT"), 1);
+  EXPECT_EQ(verdict.parts[1].sentence,
+            "The pool may not grow beyond 100.0 MiB, because "
+            "TF_CPU_BFC_MEM_LIMIT_IN_MB=100 is set.");
+}
+
+TEST(PlacementTest, WhatTheProcessMayTakeOfTheDeviceLimitsAGpusPool) {
+  PoolNumbers pool = TwoGaps(45 * kMiB);
+  pool.limit_bytes = 80 * 1024 * kMiB;
+  EXPECT_STREQ(JudgePlacement(pool).kind, "EXTERNAL");
+  pool.LimitBy("GPU_0_bfc", {"TF_PER_DEVICE_MEMORY_LIMIT_MB=100",
+                             "TF_GPU_HOST_MEM_LIMIT_IN_MB=10"});
+  EXPECT_EQ(pool.limit_bytes, 100 * kMiB);
+  EXPECT_STREQ(JudgePlacement(pool).kind, "CAPACITY");
+}
+
 TEST(PlacementTest, WithoutGapsOnlyTheDeviceTells) {
   PoolNumbers pool;
   pool.has_layout = false;

@@ -1,6 +1,7 @@
 #include "collector/flight_recorder/memory_story.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -109,6 +110,12 @@ PoolNumbers NumbersOf(const Recording& recording, const OutOfMemory& oom,
       pool.limit_bytes = failure.statistics->limit_bytes;
     }
     pool.reserved_bytes = failure.statistics->bytes_in_use;
+  }
+  // The collector writes it into the trace, where the converter finds it.
+  if (const auto variable = LimitVariableOf(info.name)) {
+    const std::string name(variable->name);
+    const char* const value = std::getenv(name.c_str());
+    if (value != nullptr) pool.LimitBy(info.name, {name + "=" + value});
   }
   pool.device = device;
   if (!info.has_layout || failure.memory_dump.empty()) return pool;

@@ -47,6 +47,7 @@ PoolNumbers NumbersOf(const AllocatorReplay& replay, Row row,
   pool.has_layout = replay.trace().has_layout;
   pool.request_bytes = replay.BytesToPlace(replay.SiteOf(row).requested_bytes);
   pool.limit_bytes = replay.trace().LimitAt(row);
+  pool.LimitBy(replay.trace().name, replay.host().facts.environment);
   pool.reserved_bytes = replay.usage().At(row).reserved_bytes;
   if (device.has_value()) {
     pool.device = DeviceNumbers{device->total_bytes, device->free_bytes,

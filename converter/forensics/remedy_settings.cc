@@ -3,10 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/remedy_candidate.h"
-#include "converter/text/text.h"
+#include "core/limit_setting.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {
@@ -16,14 +15,6 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 // A limit is raised in steps of so much.
 constexpr uint64_t kLimitStepBytes = 16 * kMiB;
 constexpr int kLimitTries = 8;
-constexpr char kCpuLimit[] = "TF_CPU_BFC_MEM_LIMIT_IN_MB";
-
-bool IsLimitedBySetting(const OomCase& oom) {
-  for (const std::string& setting : oom.host().facts.environment) {
-    if (StartsWith(setting, kCpuLimit)) return true;
-  }
-  return false;
-}
 
 Scenario WithLimit(const OomCase& oom, uint64_t limit_bytes) {
   Scenario scenario;
@@ -38,11 +29,16 @@ uint64_t RoundUpToStep(uint64_t bytes) {
 }  // namespace
 
 std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
-  const bool by_setting = IsLimitedBySetting(oom);
+  // A GPU's pool has a limit of its own from the program, which a variable can
+  // only lower; the limit of any other is set by its variable alone.
+  const std::optional<LimitVariable> variable =
+      oom.OnGpu() && !oom.pool().limit_setting.has_value()
+          ? std::nullopt
+          : LimitVariableOf(oom.replay().trace().name);
   const uint64_t device_free_bytes = oom.device_free_bytes();
   if (oom.limit_bytes() == 0 || oom.short_by_bytes() == 0 ||
       oom.device_is_full() ||
-      (!by_setting && device_free_bytes < oom.rounded_bytes())) {
+      (!variable.has_value() && device_free_bytes < oom.rounded_bytes())) {
     return std::nullopt;
   }
   uint64_t extra_bytes =
@@ -64,21 +60,21 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
       absl::StrCat("Let TensorFlow use at least ", FormatBytes(limit_bytes),
                    " in place of ", FormatBytes(oom.limit_bytes()), "."));
   candidate.remedy.set_detail(
-      by_setting
-          ? absl::StrCat("The limit is set by ", kCpuLimit,
+      variable.has_value()
+          ? absl::StrCat("The limit is set by ", std::string(variable->name),
                          "; how much memory the machine has is not in the "
                          "trace.")
           : absl::StrCat("The device still had ",
                          FormatBytes(device_free_bytes), " free."));
-  if (by_setting) {
-    candidate.remedy.mutable_values()->set_setting(
-        absl::StrCat(kCpuLimit, "=", limit_bytes / kMiB));
+  if (variable.has_value()) {
+    candidate.remedy.set_code(absl::StrCat(std::string(variable->name), "=",
+                                           limit_bytes / variable->unit_bytes));
+    candidate.remedy.mutable_values()->set_setting(candidate.remedy.code());
+  } else {
+    candidate.remedy.set_code(
+        absl::StrCat("tf.config.LogicalDeviceConfiguration(memory_limit=",
+                     limit_bytes / kMiB, ")"));
   }
-  candidate.remedy.set_code(
-      by_setting
-          ? absl::StrCat(kCpuLimit, "=", limit_bytes / kMiB)
-          : absl::StrCat("tf.config.LogicalDeviceConfiguration(memory_limit=",
-                         limit_bytes / kMiB, ")"));
   candidate.remedy.mutable_values()->set_limit_bytes(limit_bytes);
   candidate.remedy.set_bytes(limit_bytes - oom.limit_bytes());
   candidate.scenario = WithLimit(oom, limit_bytes);
@@ -145,10 +141,10 @@ std::optional<RemedyCandidate> CudaMallocAsync(const OomCase& oom) {
   candidate.remedy.mutable_values()->set_setting(candidate.remedy.code());
   candidate.remedy.set_bytes(oom.free_bytes() - oom.largest_free_bytes());
   candidate.remedy.set_sufficiency(UNCERTAIN);
-  candidate.remedy.set_proof(absl::StrCat(
-      FormatBytes(oom.available_bytes()), " were left in all, ",
-      FormatBytes(oom.rounded_bytes()),
-      " were asked for. Only the sum was checked: that pool is not modelled."));
+  candidate.remedy.set_proof(
+      absl::StrCat("Not tried: that pool is not modelled. ",
+                   FormatBytes(oom.available_bytes()), " were left in all, ",
+                   FormatBytes(oom.rounded_bytes()), " were asked for."));
   return candidate;
 }
 

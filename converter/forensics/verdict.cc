@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -26,7 +25,6 @@ constexpr double kMinShare = 0.01;
 constexpr uint64_t kServedOften = 3;
 // A limit that no request comes up to.
 constexpr uint64_t kEndlessBytes = uint64_t{1} << 50;
-constexpr char kCpuLimit[] = "TF_CPU_BFC_MEM_LIMIT_IN_MB=";
 constexpr char kRetained[] = "RETAINED";
 
 double Share(uint64_t part, uint64_t whole) {
@@ -54,7 +52,6 @@ class Judge {
     AddLeakPart();
     AddRetainedPart();
     AddTransientPart();
-    AddSetLimitPart();
     PutPrimaryFirst();
     verdict_.set_kind(verdict_.parts_size() == 0 ? "UNKNOWN"
                                                  : verdict_.parts(0).kind());
@@ -166,20 +163,6 @@ class Judge {
                      "later, and the same request was served ",
                      "in ", CountOf(short_lived_.served_before, "step"),
                      " before."));
-  }
-
-  // A limit that was set by hand.
-  void AddSetLimitPart() {
-    if (HasPart("LIMIT") || oom_.limit_bytes() == 0) return;
-    for (const std::string& setting : oom_.host().facts.environment) {
-      // The only one that limits the CPU's pool, and no other pool.
-      if (oom_.OnGpu() || !absl::StartsWith(setting, kCpuLimit)) continue;
-      AddPart("LIMIT", 1.0,
-              absl::StrCat("The pool may not grow beyond ",
-                           FormatBytes(oom_.limit_bytes()), " because ",
-                           setting, " is set."));
-      return;
-    }
   }
 
   bool HasPart(const char* kind, double min_share = 0) const {

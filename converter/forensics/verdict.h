@@ -6,7 +6,6 @@
 //   TRANSIENT_PEAK  live bytes that were always gone moments later
 //   RETAINED        live bytes that something keeps
 //   CAPACITY        the whole step needs more than there is
-//   LIMIT           a limit that was set by hand
 // Where such a cause comes first, the evidence "placement" is what it came to.
 #ifndef OOM_FORENSICS_CONVERTER_FORENSICS_VERDICT_H_
 #define OOM_FORENSICS_CONVERTER_FORENSICS_VERDICT_H_
