@@ -2,7 +2,7 @@
 
 namespace oom_forensics {
 
-Chunk& ChunkTable::Edit(ChunkId id) {
+PoolChunk& ChunkTable::Edit(ChunkId id) {
   if (keeps_journal_) {
     journal_.push_back({Change::Kind::kEdit, id, chunks_[id]});
   }
@@ -19,16 +19,16 @@ ChunkId ChunkTable::New() {
     chunks_.emplace_back();
     Remember(Change::Kind::kGrow, id);
   }
-  Chunk& chunk = Edit(id);
-  chunk.state = Chunk::State::kFree;
+  PoolChunk& chunk = Edit(id);
+  chunk.state = PoolChunk::State::kFree;
   chunk.freed_at = 0;
   return id;
 }
 
 void ChunkTable::Delete(ChunkId id) {
   Remember(Change::Kind::kUnusedHead, unused_);
-  Chunk& chunk = Edit(id);
-  chunk.state = Chunk::State::kUnused;
+  PoolChunk& chunk = Edit(id);
+  chunk.state = PoolChunk::State::kUnused;
   chunk.next = unused_;
   unused_ = id;
 }

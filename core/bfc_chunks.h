@@ -18,7 +18,7 @@ namespace oom_forensics {
 using ChunkId = uint32_t;
 inline constexpr ChunkId kNoChunk = UINT32_MAX;
 
-struct Chunk {
+struct PoolChunk {
   enum class State : uint8_t { kUnused, kFree, kInUse };
 
   uint64_t address = 0;
@@ -40,10 +40,10 @@ class ChunkTable {
   ChunkTable(const ChunkTable&) = delete;
   ChunkTable& operator=(const ChunkTable&) = delete;
 
-  const Chunk& operator[](ChunkId id) const { return chunks_[id]; }
+  const PoolChunk& operator[](ChunkId id) const { return chunks_[id]; }
   size_t size() const { return chunks_.size(); }
   // To change anything but `listed`.
-  Chunk& Edit(ChunkId id);
+  PoolChunk& Edit(ChunkId id);
 
   // A free chunk, not listed yet. Invalidates references to chunks.
   ChunkId New();
@@ -81,7 +81,7 @@ class ChunkTable {
     enum class Kind : uint8_t { kEdit, kGrow, kList, kUnlist, kUnusedHead };
     Kind kind;
     ChunkId id;
-    Chunk before;
+    PoolChunk before;
   };
 
   BySize KeyOf(ChunkId id) const {
@@ -91,7 +91,7 @@ class ChunkTable {
     if (keeps_journal_) journal_.push_back({kind, id, {}});
   }
 
-  std::vector<Chunk> chunks_;
+  std::vector<PoolChunk> chunks_;
   ChunkId unused_ = kNoChunk;
   std::pmr::unsynchronized_pool_resource nodes_;
   std::pmr::set<BySize> free_{&nodes_};

@@ -75,7 +75,7 @@ BfcModel::BfcModel(const BfcSettings& settings, RegionSource* source,
       ++at;
     }
     const ChunkId id = chunks_.New();
-    Chunk& chunk = chunks_.Edit(id);
+    PoolChunk& chunk = chunks_.Edit(id);
     chunk.address = given.address;
     chunk.size_bytes = given.size_bytes;
     Region& region = regions_[at];
@@ -84,25 +84,25 @@ BfcModel::BfcModel(const BfcSettings& settings, RegionSource* source,
     } else {
       // The chunk before it, unless that was merged into an earlier one.
       ChunkId previous = id - 1;
-      while (chunks_[previous].state == Chunk::State::kUnused) --previous;
+      while (chunks_[previous].state == PoolChunk::State::kUnused) --previous;
       chunk.previous = previous;
       chunks_.Edit(previous).next = id;
     }
     if (given.in_use) {
-      chunk.state = Chunk::State::kInUse;
+      chunk.state = PoolChunk::State::kInUse;
       totals_.in_use_bytes += given.size_bytes;
       continue;
     }
     const ChunkId previous = chunk.previous;
     if (previous != kNoChunk &&
-        chunks_[previous].state == Chunk::State::kFree) {
+        chunks_[previous].state == PoolChunk::State::kFree) {
       chunks_.Unlist(previous);
-      Chunk& whole = chunks_.Edit(previous);
+      PoolChunk& whole = chunks_.Edit(previous);
       whole.size_bytes += given.size_bytes;
       whole.next = kNoChunk;
       chunks_.List(previous);
       // Not given up yet: the next chunk's id is its place among `chunks`.
-      chunk.state = Chunk::State::kUnused;
+      chunk.state = PoolChunk::State::kUnused;
       merged.push_back(id);
     } else {
       chunks_.List(id);
@@ -134,16 +134,16 @@ ChunkId BfcModel::Take(uint64_t bytes, uint64_t freed_before) {
   if (IsSplit(chunks_[id].size_bytes, bytes, max_unsplit_rest_bytes_)) {
     Split(id, bytes);
   }
-  Chunk& chunk = chunks_.Edit(id);
-  chunk.state = Chunk::State::kInUse;
+  PoolChunk& chunk = chunks_.Edit(id);
+  chunk.state = PoolChunk::State::kInUse;
   totals_.in_use_bytes += chunk.size_bytes;
   return id;
 }
 
 void BfcModel::Split(ChunkId id, uint64_t bytes) {
   const ChunkId rest_id = chunks_.New();
-  Chunk& chunk = chunks_.Edit(id);
-  Chunk& rest = chunks_.Edit(rest_id);
+  PoolChunk& chunk = chunks_.Edit(id);
+  PoolChunk& rest = chunks_.Edit(rest_id);
   rest.address = chunk.address + bytes;
   rest.size_bytes = chunk.size_bytes - bytes;
   rest.freed_at = chunk.freed_at;
@@ -178,14 +178,14 @@ ChunkId BfcModel::AllocateAt(uint64_t address, uint64_t size_bytes) {
     id = upper;
   }
   if (chunks_[id].size_bytes > size_bytes) Split(id, size_bytes);
-  chunks_.Edit(id).state = Chunk::State::kInUse;
+  chunks_.Edit(id).state = PoolChunk::State::kInUse;
   totals_.in_use_bytes += size_bytes;
   return id;
 }
 
 void BfcModel::Free(ChunkId id, uint64_t freed_at) {
-  Chunk& chunk = chunks_.Edit(id);
-  chunk.state = Chunk::State::kFree;
+  PoolChunk& chunk = chunks_.Edit(id);
+  chunk.state = PoolChunk::State::kFree;
   if (freed_at != 0) chunk.freed_at = freed_at;
   totals_.in_use_bytes -= chunk.size_bytes;
   if (freed_at != 0) {
@@ -203,7 +203,8 @@ void BfcModel::SetSafeFrontier(uint64_t count) {
 ChunkId BfcModel::Coalesce(ChunkId id, bool ignore_freed_at) {
   if (!ignore_freed_at && chunks_[id].freed_at > 0) return id;
   const auto mergeable = [&](ChunkId other) {
-    return other != kNoChunk && chunks_[other].state == Chunk::State::kFree &&
+    return other != kNoChunk &&
+           chunks_[other].state == PoolChunk::State::kFree &&
            (chunks_[other].freed_at == 0 || ignore_freed_at);
   };
   const ChunkId next = chunks_[id].next;
@@ -221,8 +222,8 @@ ChunkId BfcModel::Coalesce(ChunkId id, bool ignore_freed_at) {
 }
 
 void BfcModel::Merge(ChunkId id, ChunkId next_id) {
-  Chunk& chunk = chunks_.Edit(id);
-  const Chunk& next = chunks_[next_id];
+  PoolChunk& chunk = chunks_.Edit(id);
+  const PoolChunk& next = chunks_[next_id];
   chunk.size_bytes += next.size_bytes;
   chunk.freed_at = std::max(chunk.freed_at, next.freed_at);
   chunk.next = next.next;
@@ -234,9 +235,9 @@ bool BfcModel::MergeTimed(uint64_t required_bytes) {
   std::vector<ChunkId> to_merge;
   std::deque<ChunkId> waiting;
   for (const ChunkId id : timed_) {
-    const Chunk& chunk = chunks_[id];
+    const PoolChunk& chunk = chunks_[id];
     // Gone, perhaps with its place in other use, or in use again.
-    if (chunk.state != Chunk::State::kFree) continue;
+    if (chunk.state != PoolChunk::State::kFree) continue;
     if (chunk.freed_at == 0) {
       to_merge.push_back(id);
     } else if (chunk.freed_at < safe_frontier_) {
@@ -252,7 +253,7 @@ bool BfcModel::MergeTimed(uint64_t required_bytes) {
   bool satisfied = required_bytes == 0;
   for (const ChunkId id : to_merge) {
     // Merged into another meanwhile.
-    if (chunks_[id].state != Chunk::State::kFree) continue;
+    if (chunks_[id].state != PoolChunk::State::kFree) continue;
     if (required_bytes > 0 && satisfied) {
       timed_.push_back(id);
       continue;
@@ -317,7 +318,7 @@ void BfcModel::InsertRegion(const BfcRegion& region) {
   RememberRegions();
   totals_.reserved_bytes += region.size_bytes;
   const ChunkId id = chunks_.New();
-  Chunk& chunk = chunks_.Edit(id);
+  PoolChunk& chunk = chunks_.Edit(id);
   chunk.address = region.address;
   chunk.size_bytes = region.size_bytes;
   chunk.previous = kNoChunk;
@@ -380,7 +381,7 @@ void BfcModel::DropChunks(const Region& region) {
 
 bool BfcModel::HasLiveChunk(const Region& region) const {
   for (ChunkId id = region.first; id != kNoChunk; id = chunks_[id].next) {
-    if (chunks_[id].state == Chunk::State::kInUse) return true;
+    if (chunks_[id].state == PoolChunk::State::kInUse) return true;
   }
   return false;
 }

@@ -110,7 +110,7 @@ class BfcModel {
   // above it in the free chunk stays free.
   ChunkId AllocateAt(uint64_t address, uint64_t size_bytes);
 
-  const Chunk& chunk(ChunkId id) const { return chunks_[id]; }
+  const PoolChunk& chunk(ChunkId id) const { return chunks_[id]; }
   const BfcSettings& settings() const { return settings_; }
   uint64_t reserved_bytes() const { return totals_.reserved_bytes; }
   uint64_t in_use_bytes() const { return totals_.in_use_bytes; }

@@ -258,7 +258,7 @@ TEST(BfcModelTest, WhatIsTakenBackWasNeverDone) {
                                      model.next_region_bytes()};
     for (const ChunkId id : model.ChunksInOrder()) {
       numbers.push_back(model.chunk(id).address);
-      numbers.push_back(model.chunk(id).state == Chunk::State::kInUse);
+      numbers.push_back(model.chunk(id).state == PoolChunk::State::kInUse);
     }
     return numbers;
   };

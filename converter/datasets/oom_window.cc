@@ -22,6 +22,7 @@
 #include "converter/forensics/source_frames.h"
 #include "converter/forensics/verdict.h"
 #include "converter/replay/memory_dump.h"
+#include "converter/simulation/serving_order.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"
 
@@ -182,11 +183,24 @@ void PutFirst(PinCost cost, Oom* message) {
   }
 }
 
+// The order in which the allocator served its requests, kept by its host; null
+// where it has no layout.
+std::shared_ptr<const ServingOrder> OrderOf(
+    const SelectedAllocator& allocator) {
+  if (!allocator.replay->trace().has_layout) return nullptr;
+  return allocator.host->cache().Get<ServingOrder>(
+      absl::StrCat("order ", allocator.ref.allocator), [&] {
+        return std::make_shared<const ServingOrder>(
+            FindServingOrder(*allocator.replay));
+      });
+}
+
 void FillForensics(const SelectedAllocator& allocator, Row failure,
                    Oom* message) {
   const OomCase oom(*allocator.replay, allocator.host->Roles(*allocator.replay),
                     failure, LeaksAt(allocator, failure),
-                    PressureAt(*allocator.host, *allocator.replay, failure));
+                    PressureAt(*allocator.host, *allocator.replay, failure),
+                    OrderOf(allocator));
   *message->mutable_verdict() = JudgeOom(oom);
   FillPins(allocator, oom, message);
   for (Remedy& remedy : FindRemedies(oom)) {

@@ -78,7 +78,8 @@ PoolNumbers NumbersOf(const AllocatorReplay& replay, Row row,
 
 OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
                  Row failure, std::shared_ptr<const LeakSearchResult> leaks,
-                 const std::optional<DevicePressure>& device)
+                 const std::optional<DevicePressure>& device,
+                 std::shared_ptr<const ServingOrder> order)
     : replay_(replay),
       roles_(roles),
       failure_(failure),
@@ -91,7 +92,8 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
       completed_step_(FindCompletedStep(replay, leaks_->steps, failure)),
       what_if_(replay, failure,
                device_is_full() ? usage_.reserved_bytes + growable_bytes()
-                                : limit_bytes()) {
+                                : limit_bytes(),
+               std::move(order)) {
   const ForecastTrace* forecast = ForecastOf(replay, failure);
   if (forecast != nullptr && !forecast->orders.empty()) {
     forecast_ = std::make_unique<const StepForecastModel>(

@@ -127,24 +127,22 @@ BfcSettings StepForecastModel::SettingsOf(uint64_t limit_bytes) const {
 std::optional<size_t> StepForecastModel::FirstRefused(
     const ForecastOrderTrace& order, int64_t batch, uint64_t from_bytes,
     BfcModel* model) const {
-  constexpr uint64_t kNotPlaced = ~uint64_t{0};
-  std::vector<uint64_t> addresses;
+  // kNoChunk: too small to be placed.
+  std::vector<ChunkId> chunks;
   for (size_t i = 0; i < order.events.size(); ++i) {
     const ForecastEvent& event = order.events[i];
     if (event.is_free) {
-      if (addresses[event.index] != kNotPlaced) {
-        model->Free(addresses[event.index]);
-      }
+      if (chunks[event.index] != kNoChunk) model->Free(chunks[event.index]);
       continue;
     }
     const uint64_t bytes = BytesOf(forecast_.sites[event.index], batch);
     if (bytes < from_bytes) {
-      addresses.push_back(kNotPlaced);
+      chunks.push_back(kNoChunk);
       continue;
     }
-    const std::optional<uint64_t> address = model->Allocate(bytes);
-    if (!address.has_value()) return i;
-    addresses.push_back(*address);
+    const ChunkId chunk = model->Allocate(bytes);
+    if (chunk == kNoChunk) return i;
+    chunks.push_back(chunk);
   }
   return std::nullopt;
 }
@@ -157,7 +155,7 @@ uint64_t StepForecastModel::SmallestLimit(const ForecastOrderTrace& order,
   const auto is_enough = [&](uint64_t limit_bytes) {
     BfcModel model(SettingsOf(limit_bytes));
     for (const uint64_t bytes : pool_.live_bytes) {
-      if (bytes >= from_bytes && !model.Allocate(bytes).has_value()) {
+      if (bytes >= from_bytes && model.Allocate(bytes) == kNoChunk) {
         return false;
       }
     }
@@ -231,7 +229,21 @@ OrderOutcome StepForecastModel::OutcomeOf(
   outcome.peak_in_use_bytes = PeakOf(order, 0);
   outcome.smallest_limit_bytes = SmallestLimit(order, 0);
   if (!pool_.layout.empty() && pool_.limit_bytes > 0) {
-    BfcModel model(SettingsOf(pool_.limit_bytes), pool_.layout);
+    std::vector<BfcRegion> regions;
+    std::vector<BfcChunk> chunks;
+    std::vector<uint64_t> sizes_bytes;
+    for (const RegionLayout& region : pool_.layout) {
+      regions.push_back({region.address, region.size_bytes});
+      sizes_bytes.push_back(region.size_bytes);
+      for (const Block& block : region.blocks) {
+        chunks.push_back({block.address, block.size_bytes, !block.free()});
+      }
+    }
+    // Each is larger than the one before it.
+    std::sort(sizes_bytes.begin(), sizes_bytes.end());
+    const BfcSettings settings = SettingsOf(pool_.limit_bytes);
+    BfcModel model(settings, nullptr, regions, chunks,
+                   NextRegionBytes(settings, sizes_bytes));
     outcome.refused_event = FirstRefused(order, 0, 0, &model);
   }
   return outcome;

@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "converter/forensics/bfc_model.h"
 #include "converter/forensics/layout.h"
 #include "converter/replay/allocator_replay.h"
 #include "converter/trace/forecast_trace.h"
+#include "core/bfc_model.h"
 
 namespace oom_forensics {
 

@@ -10,46 +10,17 @@
 #define OOM_FORENSICS_CONVERTER_FORENSICS_WHAT_IF_H_
 
 #include <cstdint>
-#include <functional>
-#include <optional>
+#include <memory>
 #include <vector>
 
-#include "converter/forensics/bfc_model.h"
 #include "converter/forensics/layout.h"
 #include "converter/replay/allocator_replay.h"
+#include "converter/simulation/pool_simulation.h"
+#include "converter/simulation/serving_order.h"
 
 namespace oom_forensics {
 
 inline constexpr Row kMaxWhatIfRows = 100000;
-
-// A completed step that did what the failed one was to do.
-struct CompletedStep {
-  Row begin = 0;
-  Row end = 0;
-  // Where the failed step begins.
-  Row failed_begin = 0;
-};
-
-// What is different. Unset: as recorded.
-struct Scenario {
-  // Bytes that an allocation, or the failed request, asks for, from those that
-  // it would ask for otherwise.
-  std::function<uint64_t(Row, uint64_t bytes)> resized;
-  // True: the allocation is never made (or was released before).
-  std::function<bool(Row)> is_left_out;
-  std::optional<uint64_t> limit_bytes;
-  // One region of the limit's size in place of growth.
-  bool one_region = false;
-  // Allocations (kAlloc rows, or the failed one) whose like is known to be
-  // asked for after the failed request, and must fit too.
-  std::vector<Row> then_like;
-  // The failed step is begun anew, and all requests of this one must find a
-  // place.
-  std::optional<CompletedStep> then_step;
-};
-
-// Both at once.
-Scenario Together(const Scenario& first, const Scenario& second);
 
 struct Outcome {
   // The request found a place, and so did all before it.
@@ -74,18 +45,21 @@ Layout LayoutAt(const AllocatorReplay& replay, Position position);
 class WhatIf {
  public:
   // `failure` is a kFailed row, `limit_bytes` what the pool could grow to (0:
-  // unknown). `replay` must outlive it.
-  WhatIf(const AllocatorReplay& replay, Row failure, uint64_t limit_bytes);
+  // unknown). `order`: of this allocator; null: it is found anew. `replay` must
+  // outlive it.
+  WhatIf(const AllocatorReplay& replay, Row failure, uint64_t limit_bytes,
+         std::shared_ptr<const ServingOrder> order = nullptr);
 
   // The allocator's settings as the trace shows them.
   const BfcSettings& settings() const { return settings_; }
   // The model, run as recorded.
   const Outcome& as_recorded() const { return as_recorded_; }
-  // Whether it then fails as the allocator did. Never where the allocator has
-  // no layout, which no model follows. Where it does not, no outcome
-  // proves anything.
+  // Whether it then fails as the allocator did, and placed all before as the
+  // allocator did. Never where the allocator has no layout, which no model
+  // follows. Where it does not, no outcome proves anything.
   bool IsFaithful() const {
-    return !as_recorded_.placed && !as_recorded_.failed_before;
+    return !as_recorded_.placed && !as_recorded_.failed_before &&
+           as_recorded_.moved == 0;
   }
   // First row that is replayed.
   Row from() const { return from_; }
@@ -97,6 +71,7 @@ class WhatIf {
   const Row failure_;
   Row from_ = 0;
   BfcSettings settings_;
+  std::shared_ptr<const ServingOrder> order_;
   Outcome as_recorded_;
 };
 

@@ -364,12 +364,12 @@ class Pair {
           *what = "fewer chunks than in TensorFlow";
           return false;
         }
-        const Chunk& model = model_->chunk(chunks[at]);
+        const PoolChunk& model = model_->chunk(chunks[at]);
         if (differ("a chunk's address", reinterpret_cast<uint64_t>(chunk.ptr),
                    model.address) ||
             differ("a chunk's size", chunk.size, model.size_bytes) ||
             differ("a chunk in use", chunk.in_use(),
-                   model.state == Chunk::State::kInUse)) {
+                   model.state == PoolChunk::State::kInUse)) {
           return false;
         }
         h = chunk.next;
@@ -387,10 +387,10 @@ class Pair {
     std::vector<BfcChunk> chunks;
     std::map<uint64_t, ChunkId> at;
     for (const ChunkId id : model_->ChunksInOrder()) {
-      const Chunk& chunk = model_->chunk(id);
+      const PoolChunk& chunk = model_->chunk(id);
       at[chunk.address] = static_cast<ChunkId>(chunks.size());
       chunks.push_back({chunk.address, chunk.size_bytes,
-                        chunk.state == Chunk::State::kInUse});
+                        chunk.state == PoolChunk::State::kInUse});
       // As pieces, too.
       if (!chunks.back().in_use && chunk.size_bytes > 512) {
         const uint64_t cut = chunk.size_bytes / 512 * 256;

@@ -1,11 +1,9 @@
 """The model in which remedies are tried out places requests where TensorFlow places them.
 
-Real TensorFlow records what its allocator did; the converter replays the same requests
-through its model of that allocator and says how many of them found the same place.
-
-Of a job whose ops run one after the other: between threads, the order of the events is not
-always the order in which the allocator served them, and what lies elsewhere once moves what
-follows. The verdict's evidence says how many were placed alike.
+Real TensorFlow records what its allocator did; the converter serves the same requests in
+its model of that allocator and says how many of them found the same place. Between threads
+the order of the events is not always the order in which the allocator served them: the
+converter finds that order by the addresses.
 """
 
 from __future__ import annotations
@@ -13,13 +11,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-WORKLOAD = Path(__file__).with_name("workloads") / "eager_fragmentation.py"
+import pytest
+
+WORKLOADS = Path(__file__).with_name("workloads")
 
 
+@pytest.mark.parametrize("workload", ["eager_fragmentation", "keras_fit", "several_threads"])
 def test_the_model_places_every_request_as_tensorflow_did(
-    tmp_path: Path, run_python: Any, dataset: Any
+    workload: str, tmp_path: Path, run_python: Any, dataset: Any
 ) -> None:
-    died = run_python(WORKLOAD, tmp_path)
+    died = run_python(WORKLOADS / f"{workload}.py", tmp_path)
     assert "OOM when allocating tensor" in died.stderr, died.stderr
     (trace,) = tmp_path.glob("plugins/profile/*[0-9]/*.xplane.pb")
     (oom,) = dataset(trace, "oom_window")["ooms"]

@@ -1,0 +1,326 @@
+#include "converter/simulation/pool_simulation.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "converter/simulation/pool_settings.h"
+#include "converter/simulation/recorded_regions.h"
+#include "core/bfc.h"
+
+namespace oom_forensics {
+namespace {
+
+// Rows between two looks at whether the answer is still wanted.
+constexpr Row kRowsPerLook = 4096;
+
+// One run of the rows through a model.
+class Trial {
+ public:
+  Trial(const AllocatorReplay& replay, const BfcSettings& settings,
+        const Scenario& scenario, const PoolSimulator::Range& range)
+      : replay_(replay),
+        trace_(replay.trace()),
+        scenario_(scenario),
+        range_(range),
+        settings_(Changed(settings, scenario)),
+        is_as_set_(settings_.limit_bytes == settings.limit_bytes &&
+                   settings_.allow_growth == settings.allow_growth),
+        regions_(replay, range.from, is_as_set_) {}
+
+  Simulation Run(const ServingOrder& order) {
+    Start();
+    Row rows = 0;
+    for (const Row row : order.rows) {
+      if (row < range_.from || row >= range_.to) continue;
+      if (row == range_.map_at) TakeMap();
+      if (++rows % kRowsPerLook == 0 && range_.is_cancelled &&
+          range_.is_cancelled()) {
+        break;
+      }
+      Serve(row);
+      if (HasEnded()) break;
+    }
+    if (!HasEnded() && range_.to < trace_.row_count() &&
+        trace_.kind_of[range_.to] == RowKind::kFailed) {
+      result_.reached_end = true;
+      Allocate(range_.to);
+      if (!HasEnded() && scenario_.then_step.has_value()) {
+        Free(range_.to);
+        RunCompletedStep(*scenario_.then_step);
+      }
+      for (const Row row : scenario_.then_like) {
+        if (!HasEnded()) Allocate(row);
+      }
+    }
+    if (!has_map_) TakeMap();
+    return std::move(result_);
+  }
+
+ private:
+  static BfcSettings Changed(BfcSettings settings, const Scenario& scenario) {
+    if (scenario.limit_bytes.has_value()) {
+      settings.limit_bytes = *scenario.limit_bytes;
+    }
+    if (scenario.one_region) settings.allow_growth = false;
+    if (scenario.grows) settings.allow_growth = true;
+    if (scenario.garbage_collection.has_value()) {
+      settings.garbage_collection = *scenario.garbage_collection;
+    }
+    return settings;
+  }
+
+  bool HasEnded() const { return result_.refused != kNoRow; }
+
+  uint64_t RequestedBytes(Row row) const {
+    const uint64_t bytes = replay_.SiteOf(row).requested_bytes;
+    return scenario_.resized ? scenario_.resized(row, bytes) : bytes;
+  }
+  bool IsLeftOut(Row row) const {
+    return scenario_.is_left_out && scenario_.is_left_out(row);
+  }
+
+  // What was live lies where it lay, if the pool could have come to be so.
+  void Start() {
+    const PoolState pool = PoolAt(replay_, range_.from);
+    uint64_t reserved_bytes = 0;
+    for (const BfcRegion& region : pool.regions) {
+      reserved_bytes += region.size_bytes;
+    }
+    const bool could_be = reserved_bytes <= settings_.limit_bytes &&
+                          !scenario_.one_region && !scenario_.grows;
+    if (is_as_set_ || could_be) {
+      StartFrom(pool);
+    } else {
+      StartAnew();
+    }
+  }
+
+  void StartFrom(const PoolState& pool) {
+    std::vector<BfcChunk> chunks;
+    std::vector<std::pair<Row, ChunkId>> holders;
+    for (size_t i = 0; i < pool.chunks.size(); ++i) {
+      const BfcChunk& chunk = pool.chunks[i];
+      const Row row = pool.holders[i];
+      if (row == kNoRow || IsLeftOut(row)) {
+        chunks.push_back({chunk.address, chunk.size_bytes, false});
+        continue;
+      }
+      const uint64_t bytes = BytesHeld(row, chunk.size_bytes);
+      holders.emplace_back(row, static_cast<ChunkId>(chunks.size()));
+      chunks.push_back({chunk.address, bytes, true});
+      if (bytes < chunk.size_bytes) {
+        chunks.push_back(
+            {chunk.address + bytes, chunk.size_bytes - bytes, false});
+      }
+    }
+    model_ = std::make_unique<BfcModel>(
+        settings_, &regions_, pool.regions, chunks,
+        NextRegionBytes(settings_, pool.region_sizes_bytes));
+    for (const auto& [row, id] : holders) chunk_of_[row] = id;
+    Note();
+  }
+
+  // Smaller where the scenario makes it so, with a hole behind it.
+  uint64_t BytesHeld(Row row, uint64_t held_bytes) const {
+    const uint64_t before = replay_.SiteOf(row).requested_bytes;
+    const uint64_t after = RequestedBytes(row);
+    if (after == before) return held_bytes;
+    return std::min(held_bytes, RoundedBytes(std::max<uint64_t>(after, 1)));
+  }
+
+  void StartAnew() {
+    model_ = std::make_unique<BfcModel>(settings_, &regions_);
+    std::vector<Row> live = replay_.LiveAt(range_.from);
+    std::sort(live.begin(), live.end(), [this](Row a, Row b) {
+      return replay_.BornPs(a) < replay_.BornPs(b);
+    });
+    for (const Row row : live) {
+      if (!HasEnded()) Allocate(row);
+    }
+  }
+
+  void Serve(Row row) {
+    switch (trace_.kind_of[row]) {
+      case RowKind::kAlloc:
+        GiveBackHeldBy(row);
+        Allocate(row);
+        break;
+      case RowKind::kFree:
+        Free(replay_.PartnerOf(row));
+        break;
+      case RowKind::kFailed:
+        ServeFailed(row);
+        break;
+      case RowKind::kRegionAdd:
+      case RowKind::kRegionRemove:
+        break;
+    }
+  }
+
+  void Free(Row alloc) {
+    const auto live = chunk_of_.find(alloc);
+    if (live == chunk_of_.end()) return;
+    model_->Free(live->second);
+    chunk_of_.erase(live);
+  }
+
+  // TensorFlow's attempt changes the pool too, even if it fails. What it gets
+  // here, but did not there, it holds until its thread goes on without it.
+  void ServeFailed(Row row) {
+    GiveBackHeldBy(row);
+    const ChunkId chunk = model_->Allocate(RequestedBytes(row));
+    const FailedRequest* failed = trace_.FailureOf(row);
+    if (chunk != kNoChunk) {
+      held_[trace_.ContextOf(row).thread] = row;
+      chunk_of_[row] = chunk;
+      Note();
+    } else if (result_.refused_again == kNoRow &&
+               (failed == nullptr || failed->is_oom)) {
+      result_.refused_again = row;
+    }
+  }
+
+  void GiveBackHeldBy(Row row) {
+    if (held_.empty()) return;
+    const auto held = held_.find(trace_.ContextOf(row).thread);
+    if (held == held_.end()) return;
+    Free(held->second);
+    held_.erase(held);
+  }
+
+  // The failed step anew, as a completed one went. What that one freed of what
+  // was older than itself stays: its like may be needed longer now.
+  void RunCompletedStep(const CompletedStep& step) {
+    std::vector<Row> begun;
+    for (const auto& [row, chunk] : chunk_of_) {
+      if (row >= step.failed_begin) begun.push_back(row);
+    }
+    std::sort(begun.begin(), begun.end());
+    for (const Row row : begun) Free(row);
+    result_.step_peak_bytes = model_->in_use_bytes();
+    absl::flat_hash_map<Row, ChunkId> made;
+    for (Row row = step.begin; row < step.end; ++row) {
+      const RowKind kind = trace_.kind_of[row];
+      if (kind == RowKind::kAlloc) {
+        const ChunkId chunk = model_->Allocate(RequestedBytes(row));
+        if (chunk == kNoChunk) {
+          Refuse(row);
+          return;
+        }
+        made[row] = chunk;
+        result_.step_peak_bytes =
+            std::max(result_.step_peak_bytes, model_->in_use_bytes());
+      } else if (kind == RowKind::kFree) {
+        const auto live = made.find(replay_.PartnerOf(row));
+        if (live == made.end()) continue;
+        model_->Free(live->second);
+        made.erase(live);
+      }
+    }
+  }
+
+  void Allocate(Row row) {
+    if (IsLeftOut(row)) return;
+    const ChunkId chunk = model_->Allocate(RequestedBytes(row));
+    if (chunk == kNoChunk) {
+      Refuse(row);
+      return;
+    }
+    if (trace_.kind_of[row] == RowKind::kAlloc) {
+      ++result_.requests;
+      if (model_->chunk(chunk).address != trace_.address[row]) {
+        ++result_.moved;
+      }
+    }
+    chunk_of_[row] = chunk;
+    Note();
+  }
+
+  void Refuse(Row row) {
+    result_.refused = row;
+    result_.refused_bytes = RequestedBytes(row);
+  }
+
+  void Note() {
+    result_.peak_in_use_bytes =
+        std::max(result_.peak_in_use_bytes, model_->in_use_bytes());
+    result_.peak_reserved_bytes =
+        std::max(result_.peak_reserved_bytes, model_->reserved_bytes());
+  }
+
+  void TakeMap() {
+    has_map_ = true;
+    result_.in_use_bytes = model_->in_use_bytes();
+    result_.free_bytes = model_->free_bytes();
+    result_.largest_free_bytes = model_->largest_free_bytes();
+    if (range_.map_at == kNoRow) return;
+    absl::flat_hash_map<ChunkId, Row> row_of;
+    for (const auto& [row, chunk] : chunk_of_) row_of[chunk] = row;
+    result_.regions = model_->Regions();
+    for (const ChunkId id : model_->ChunksInOrder()) {
+      const PoolChunk& chunk = model_->chunk(id);
+      const auto row = row_of.find(id);
+      const bool is_free = chunk.state == PoolChunk::State::kFree;
+      result_.chunks.push_back(
+          {chunk.address, chunk.size_bytes,
+           is_free || row == row_of.end() ? kNoRow : row->second});
+    }
+  }
+
+  const AllocatorReplay& replay_;
+  const AllocatorTrace& trace_;
+  const Scenario& scenario_;
+  const PoolSimulator::Range& range_;
+  const BfcSettings settings_;
+  // As TensorFlow's pool was.
+  const bool is_as_set_;
+  RecordedRegions regions_;
+  std::unique_ptr<BfcModel> model_;
+  // Where the live allocations lie in the model.
+  absl::flat_hash_map<Row, ChunkId> chunk_of_;
+  // By thread: what a request got that failed when it was recorded.
+  absl::flat_hash_map<uint64_t, Row> held_;
+  bool has_map_ = false;
+  Simulation result_;
+};
+
+}  // namespace
+
+Scenario Together(const Scenario& first, const Scenario& second) {
+  Scenario both = first;
+  if (first.resized && second.resized) {
+    both.resized = [a = first.resized, b = second.resized](Row row,
+                                                           uint64_t bytes) {
+      return b(row, a(row, bytes));
+    };
+  } else if (second.resized) {
+    both.resized = second.resized;
+  }
+  if (first.is_left_out && second.is_left_out) {
+    both.is_left_out = [a = first.is_left_out, b = second.is_left_out](
+                           Row row) { return a(row) || b(row); };
+  } else if (second.is_left_out) {
+    both.is_left_out = second.is_left_out;
+  }
+  if (second.limit_bytes.has_value()) both.limit_bytes = second.limit_bytes;
+  if (second.garbage_collection.has_value()) {
+    both.garbage_collection = second.garbage_collection;
+  }
+  both.one_region = first.one_region || second.one_region;
+  both.grows = first.grows || second.grows;
+  if (!both.then_step.has_value()) both.then_step = second.then_step;
+  // Both know of the same rest of the step; one may know of more.
+  if (second.then_like.size() > both.then_like.size()) {
+    both.then_like = second.then_like;
+  }
+  return both;
+}
+
+Simulation PoolSimulator::Run(const Scenario& scenario,
+                              const Range& range) const {
+  return Trial(replay_, settings_, scenario, range).Run(order_);
+}
+
+}  // namespace oom_forensics
