@@ -22,10 +22,11 @@ constexpr std::string_view kGarbageCollection =
 // Pools of devices collect unused regions unless they are told not to; pools of
 // the host never do.
 bool CollectsGarbage(const AllocatorReplay& replay) {
-  if (replay.trace().device.empty() &&
-      !StartsWith(replay.trace().name, "GPU_")) {
-    return false;
-  }
+  const std::string& device = replay.trace().device;
+  const bool is_of_device =
+      StartsWith(replay.trace().name, "GPU_") ||
+      (!device.empty() && device.find("CPU") == std::string::npos);
+  if (!is_of_device || replay.trace().kind == "gpu_host") return false;
   for (const std::string& setting : replay.host().facts.environment) {
     if (StartsWith(setting, kGarbageCollection)) {
       return setting.substr(kGarbageCollection.size()) != "false";
