@@ -1,5 +1,9 @@
 #include "converter/forensics/op_period.h"
 
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "converter/testing/trace_builder.h"
 #include "gtest/gtest.h"
 
@@ -14,12 +18,12 @@ constexpr uint64_t kBase = 0x10000000;
 Ask Op(const std::string& name) { return {name, "[4]", 1, 256}; }
 
 // Allocates and frees.
-void Run(TraceBuilder& trace, const std::string& op) {
+void Touch(TraceBuilder& trace, const std::string& op) {
   trace.Alloc(kBase, Op(op)).Free(kBase);
 }
 
 std::vector<Position> Periods(TraceBuilder& trace) {
-  const std::unique_ptr<oom_forensics::Run> run = trace.Open();
+  const std::unique_ptr<Run> run = trace.Open();
   const AllocatorReplay& replay = *run->Load(0)->allocators()[0];
   return FindPeriods(replay, replay.trace().row_count());
 }
@@ -29,7 +33,7 @@ TEST(OpPeriodTest, ALoopIsDividedIntoItsRounds) {
   trace.Region(kBase, 4096);
   for (int round = 0; round < 6; ++round) {
     for (const char* op : {"normal", "MatMul", "Relu", "MatMulGrad", "Sub"}) {
-      Run(trace, op);
+      Touch(trace, op);
     }
   }
   EXPECT_EQ(Periods(trace).size(), 6u);
@@ -39,10 +43,10 @@ TEST(OpPeriodTest, EqualLayersWithinARoundAreNoRounds) {
   TraceBuilder trace;
   trace.Region(kBase, 4096);
   for (int round = 0; round < 6; ++round) {
-    Run(trace, "normal");
+    Touch(trace, "normal");
     for (int layer = 0; layer < 4; ++layer) {
       for (const char* op : {"MatMul", "BiasAdd", "Relu", "Add"}) {
-        Run(trace, op);
+        Touch(trace, op);
       }
     }
   }
@@ -53,9 +57,9 @@ TEST(OpPeriodTest, ALoopThatIsOverSaysNothing) {
   TraceBuilder trace;
   trace.Region(kBase, 65536);
   for (int round = 0; round < 6; ++round) {
-    for (const char* op : {"a", "b", "c", "d", "e"}) Run(trace, op);
+    for (const char* op : {"a", "b", "c", "d", "e"}) Touch(trace, op);
   }
-  for (int i = 0; i < 20; ++i) Run(trace, "op" + std::to_string(i));
+  for (int i = 0; i < 20; ++i) Touch(trace, "op" + std::to_string(i));
   EXPECT_TRUE(Periods(trace).empty());
 }
 
