@@ -87,9 +87,8 @@ OOM_FORENSICS_EXPORT char* OomForensics_CheckSetting(const char* name,
 OOM_FORENSICS_EXPORT char* OomForensics_Configure(const char* name,
                                                   const char* value) {
   if (Collector::Get() == nullptr) return strdup(kNotLoaded);
-  return OptionalTextOf([&](Collector* collector) {
-    return collector->Configure(name, value);
-  });
+  return OptionalTextOf(
+      [&](Collector* collector) { return collector->Configure(name, value); });
 }
 
 OOM_FORENSICS_EXPORT void OomForensics_LearnLogdir(const char* logdir) {

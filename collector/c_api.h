@@ -1,7 +1,7 @@
 // What Python calls, by ctypes. Strings that are returned belong to the caller,
 // who gives them back with OomForensics_Free(). All functions can be called
-// from any thread; those that need TensorFlow say so where it is not there. None
-// throws: where memory is short they return null, or say so.
+// from any thread; those that need TensorFlow say so where it is not there.
+// None throws: where memory is short they return null, or say so.
 #ifndef OOM_FORENSICS_COLLECTOR_C_API_H_
 #define OOM_FORENSICS_COLLECTOR_C_API_H_
 

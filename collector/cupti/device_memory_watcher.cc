@@ -62,7 +62,8 @@ void DeviceMemoryWatcher::TryOwn() {
   own_ran_ = own_ran_ || own_refused_.empty();
 }
 
-// In a child of fork() the locks here may be held by threads that are not there.
+// In a child of fork() the locks here may be held by threads that are not
+// there.
 bool DeviceMemoryWatcher::IsOff() const {
   return settings_.watch == WatchSetting::kOff || getpid() != process_id_;
 }

@@ -58,8 +58,8 @@ class AllocatorTable {
   // one that another thread has just added. Null when the table is full.
   const AllocatorInfo* Add(const void* address, AllocatorInfo info);
 
-  // The object is about to go; another may come to lie at its address. Waits for
-  // those who ask an allocator right now.
+  // The object is about to go; another may come to lie at its address. Waits
+  // for those who ask an allocator right now.
   void Forget(const void* address);
 
   // While one of these lives no allocator goes: what address() returns may be

@@ -37,7 +37,8 @@ const std::vector<std::string>& OpNames() {
 
 void BM_AllocAndFree(benchmark::State& state) {
   Recorder& recorder = TheRecorder();
-  if (state.range(0) != 0 && state.thread_index() == 0) recorder.StartCapture(CaptureOwner::kProfiler);
+  if (state.range(0) != 0 && state.thread_index() == 0)
+    recorder.StartCapture(CaptureOwner::kProfiler);
   const auto thread = static_cast<uint32_t>(state.thread_index() + 1);
   uint64_t i = 0;
   for (auto _ : state) {
@@ -55,7 +56,8 @@ void BM_AllocAndFree(benchmark::State& state) {
     recorder.RecordFree(0, address, thread);
     ++i;
   }
-  if (state.range(0) != 0 && state.thread_index() == 0) recorder.StopCapture(CaptureOwner::kProfiler);
+  if (state.range(0) != 0 && state.thread_index() == 0)
+    recorder.StopCapture(CaptureOwner::kProfiler);
   state.SetItemsProcessed(state.iterations());
 }
 BENCHMARK(BM_AllocAndFree)

@@ -109,7 +109,9 @@ TEST(RecentTest, KnowsTheTrainingStepAtItsBeginning) {
   EXPECT_EQ(recorder.Recent()->baseline.training_step, 41);
   recorder.RecordStep(kNoStep, 1);
   recorder.StartCapture(CaptureOwner::kProfiler);
-  EXPECT_EQ(recorder.StopCapture(CaptureOwner::kProfiler)->baseline.training_step, kNoStep);
+  EXPECT_EQ(
+      recorder.StopCapture(CaptureOwner::kProfiler)->baseline.training_step,
+      kNoStep);
 }
 
 TEST(KeepsTest, TossesForSmallAllocationsOnly) {

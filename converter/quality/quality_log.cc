@@ -97,7 +97,8 @@ constexpr Definition kDefinitions[] = {
      "The collector did not recognise this TensorFlow's op annotations: "
      "allocations have sizes and addresses but no names."},
     {QualityCounter::kAnonymized, "anonymized", Severity::INFO_ONLY,
-     "Addresses are shifted by an amount that the trace does not tell; names are "
+     "Addresses are shifted by an amount that the trace does not tell; names "
+     "are "
      "those of the job."},
     {QualityCounter::kDumpDiffers, "dump_differs", Severity::ERROR,
      "The replayed map differs from TensorFlow's own in $n chunks."},

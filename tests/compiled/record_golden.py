@@ -46,7 +46,7 @@ def _without_debug_info(module: bytes) -> bytes:
             op_name = instruction.metadata.op_name
             instruction.metadata.Clear()
             instruction.metadata.op_name = op_name
-    return proto.SerializeToString(deterministic=True)
+    return bytes(proto.SerializeToString(deterministic=True))
 
 
 def _shrink(space: xplane_pb2.XSpace) -> xplane_pb2.XSpace:
