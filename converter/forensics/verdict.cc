@@ -317,8 +317,12 @@ class Judge {
       doubts.push_back("The pool's limit was not recorded.");
     } else if (!oom_.what_if().IsFaithful()) {
       doubts.push_back(
-          "Replayed in a model of TensorFlow's allocator the request would "
-          "have been served, so remedies could not be tried out.");
+          oom_.what_if().as_recorded().placed
+              ? "Replayed in a model of TensorFlow's allocator the request "
+                "would have been served, so remedies could not be tried out."
+              : "A model of TensorFlow's allocator does not place all "
+                "allocations of this trace where TensorFlow did, so remedies "
+                "could not be tried out.");
     }
     if (verdict_.kind() == "LEAK_LIKE" || verdict_.kind() == kRetained) {
       doubts.push_back(
