@@ -41,7 +41,8 @@ class CompiledModulesTest : public ::testing::Test {
     return Ask<Allocations>(query);
   }
 
-  std::unique_ptr<Run> run_;
+  // gtest's fixtures have a Run of their own.
+  std::unique_ptr<oom_forensics::Run> run_;
 };
 
 TEST_F(CompiledModulesTest, TheStepIsListedWithItsBytesAndRuns) {
@@ -91,7 +92,8 @@ TEST_F(CompiledModulesTest, BuffersFillTheirBlockOneBehindTheOther) {
   query.set_ascending(true);
   query.set_limit(10000);
   uint64_t parts = 0;
-  for (const Allocation& allocation : Ask<Allocations>(query).allocations()) {
+  const auto answer = Ask<Allocations>(query);
+  for (const Allocation& allocation : answer.allocations()) {
     if (!allocation.compiled().is_part()) continue;
     ++parts;
     const CompiledBlock& block = allocation.compiled();
@@ -117,7 +119,8 @@ TEST_F(CompiledModulesTest, GroupsOfBuffersGoByLayerAndRole) {
   }
   EXPECT_TRUE(found);
   bool activations = false;
-  for (const AllocationGroup& role : LiveAtPeak(false, GROUP_ROLE).groups()) {
+  const Allocations live_by_role = LiveAtPeak(false, GROUP_ROLE);
+  for (const AllocationGroup& role : live_by_role.groups()) {
     activations = activations || role.key() == "activation";
   }
   EXPECT_TRUE(activations);

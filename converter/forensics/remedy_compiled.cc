@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "converter/forensics/bfc_model.h"
 #include "converter/forensics/block_content.h"
 #include "converter/forensics/remedy_candidate.h"
+#include "converter/simulation/pool_settings.h"
+#include "core/bfc_model.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {
@@ -75,7 +76,10 @@ std::optional<RemedyCandidate> RecomputeInBlock(const OomCase& oom) {
 std::optional<RemedyCandidate> JitCompileOff(const OomCase& oom) {
   const CompiledAllocation* block = BlockOf(oom);
   if (block == nullptr || !oom.what_if().IsFaithful()) return std::nullopt;
-  BfcModel model(oom.what_if().settings(), oom.layout());
+  const BfcSettings& settings = oom.what_if().settings();
+  const PoolState pool = PoolAt(oom.replay(), oom.failure());
+  BfcModel model(settings, nullptr, pool.regions, pool.chunks,
+                 NextRegionBytes(settings, pool.region_sizes_bytes));
   std::vector<const CompiledBuffer*> pieces;
   for (const BlockPart& part : block->PartsAt(block->peak)) {
     if (part.buffer == BlockPart::kUnused) continue;
@@ -86,7 +90,7 @@ std::optional<RemedyCandidate> JitCompileOff(const OomCase& oom) {
                      return a->live.first < b->live.first;
                    });
   for (const CompiledBuffer* piece : pieces) {
-    if (!model.Allocate(piece->size_bytes).has_value()) return std::nullopt;
+    if (model.Allocate(piece->size_bytes) == kNoChunk) return std::nullopt;
   }
   RemedyCandidate candidate;
   candidate.remedy.set_kind("jit_compile_off");

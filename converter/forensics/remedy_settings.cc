@@ -35,6 +35,7 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
       oom.OnGpu() && !oom.pool().limit_setting.has_value()
           ? std::nullopt
           : LimitVariableOf(oom.replay().trace().name);
+  const std::string variable_name(variable.value_or(LimitVariable()).name);
   const uint64_t device_free_bytes = oom.device_free_bytes();
   if (oom.limit_bytes() == 0 || oom.short_by_bytes() == 0 ||
       oom.device_is_full() ||
@@ -61,14 +62,15 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
                    " in place of ", FormatBytes(oom.limit_bytes()), "."));
   candidate.remedy.set_detail(
       variable.has_value()
-          ? absl::StrCat("The limit is set by ", std::string(variable->name),
+          ? absl::StrCat("The limit is set by ", variable_name,
                          "; how much memory the machine has is not in the "
                          "trace.")
           : absl::StrCat("The device still had ",
                          FormatBytes(device_free_bytes), " free."));
   if (variable.has_value()) {
-    candidate.remedy.set_code(absl::StrCat(std::string(variable->name), "=",
-                                           limit_bytes / variable->unit_bytes));
+    candidate.remedy.set_code(absl::StrCat(
+        variable_name, "=",
+        limit_bytes / variable.value_or(LimitVariable()).unit_bytes));
     candidate.remedy.mutable_values()->set_setting(candidate.remedy.code());
   } else {
     candidate.remedy.set_code(

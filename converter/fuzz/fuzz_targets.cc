@@ -64,8 +64,10 @@ void FuzzRequest(std::string_view bytes) {
       bytes.find('\\') != std::string_view::npos) {
     return;
   }
+  const auto request = ParseRequest(bytes);
+  if (!request.ok()) return;
   Service service(run->get(), RunOptions());
-  const ServiceReply reply = service.Answer(bytes);
+  const ServiceReply reply = service.Answer(*request);
   if (!RenderJson(reply.header).ok()) __builtin_trap();
 }
 

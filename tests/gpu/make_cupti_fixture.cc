@@ -43,7 +43,7 @@ class Fixture {
  public:
   std::string Make() {
     start_ns_ = collector::WallClockNs();
-    recorder_.StartCapture();
+    recorder_.StartCapture(collector::CaptureOwner::kProfiler);
     AddSample("session start", 24 * kGiB - 512 * kMiB, 512 * kMiB);
     GrowPool(0x7f00'0000'0000, 2 * kGiB, 24 * kGiB - 2560 * kMiB);
     const collector::SiteId site = MakeSite("model/conv2d/Conv2D", kGiB + 256);
@@ -183,7 +183,8 @@ class Fixture {
   }
 
   std::string Write() {
-    const auto recording = recorder_.StopCapture();
+    const auto recording =
+        recorder_.StopCapture(collector::CaptureOwner::kProfiler);
     collector::SessionFacts session;
     session.origin = "profile";
     session.hooks = "constructed by tests/gpu/make_cupti_fixture, not recorded";
@@ -200,7 +201,8 @@ class Fixture {
     device.cupti_version = CUPTI_API_VERSION;
     device.name_of = [](int) { return std::string("constructed device"); };
     return collector::WriteTrace(session, {facts}, *recording,
-                                 recorder_.sites().Snapshot()) +
+                                 recorder_.sites().Snapshot(),
+                                 recorder_.stacks().Snapshot()) +
            cupti::WriteDevicePlanes(log_.Read(), device, start_ns_);
   }
 
