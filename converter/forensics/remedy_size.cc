@@ -20,6 +20,11 @@ namespace {
 // Sizes of a batch that hardware likes are multiples of it.
 constexpr int64_t kBatchMultiple = 8;
 
+// A batch that a person would choose, at most this one.
+int64_t BatchToName(int64_t most) {
+  return most > kBatchMultiple ? most - most % kBatchMultiple : most;
+}
+
 // One flag per site, made once and shared by the copies of a scenario.
 using SiteFlags = std::shared_ptr<std::vector<bool>>;
 
@@ -134,10 +139,42 @@ SiteFlags HalvableSites(const OomCase& oom) {
   return flags;
 }
 
+// Where too few shapes were live to show the batch, the graph of the step does.
+std::optional<RemedyCandidate> SmallerBatchOfGraph(const OomCase& oom) {
+  const StepForecastModel* forecast = oom.forecast();
+  if (forecast == nullptr || !forecast->scales() || forecast->batch() < 2) {
+    return std::nullopt;
+  }
+  const int64_t full = forecast->batch();
+  const int64_t size =
+      BatchToName(forecast->LargestBatch(oom.limit_bytes(), full - 1));
+  if (size == 0) return std::nullopt;
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind(kSmallerBatch);
+  candidate.remedy.set_title(
+      absl::StrCat("Use a batch of ", size, " in place of ", full, "."));
+  candidate.remedy.set_detail(absl::StrCat("The graph of the step works on ",
+                                           full, " examples at a time."));
+  candidate.remedy.set_code(absl::StrCat("batch_size=", size));
+  candidate.remedy.mutable_values()->set_batch_size(size);
+  candidate.remedy.mutable_values()->set_batch_size_before(full);
+  candidate.remedy.set_bytes(forecast->NeedOf(full).high_bytes -
+                             forecast->NeedOf(size).high_bytes);
+  // Only the forecast tells the rest; the request shrinks with the batch.
+  Scenario scenario;
+  scenario.resized = [&oom, full, size](Row row, uint64_t bytes) {
+    return row == oom.failure() ? bytes / static_cast<uint64_t>(full) *
+                                      static_cast<uint64_t>(size)
+                                : bytes;
+  };
+  candidate.scenario = std::move(scenario);
+  return candidate;
+}
+
 }  // namespace
 
 std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
-  if (!oom.batch().has_value()) return std::nullopt;
+  if (!oom.batch().has_value()) return SmallerBatchOfGraph(oom);
   const SiteFlags scales = SitesWithBatch(oom);
   const bool request_scales = Has(scales, oom, oom.failure());
   if (!request_scales && !IsWorthIt(oom, LiveBytesOf(oom, scales))) {
@@ -148,7 +185,7 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
   int64_t size = forecast != nullptr && forecast->scales()
                      ? forecast->LargestBatch(oom.limit_bytes(), full - 1)
                      : LargestBatch(oom, scales);
-  if (size > kBatchMultiple) size -= size % kBatchMultiple;
+  size = BatchToName(size);
   const bool fits = size != 0;
   if (!fits) size = std::max<int64_t>(1, full / 2);
   RemedyCandidate candidate;

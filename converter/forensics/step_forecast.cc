@@ -203,12 +203,9 @@ Fit StepForecastModel::FitOf(int64_t batch, uint64_t limit_bytes) const {
 }
 
 uint64_t StepForecastModel::EnoughLimit(int64_t batch) const {
-  const Need need = NeedOf(batch);
-  // What was live before is known, not forecast.
-  const uint64_t step_bytes =
-      need.high_bytes - std::min(need.high_bytes, live_bytes_);
-  return need.high_bytes +
-         static_cast<uint64_t>(kMargin * static_cast<double>(step_bytes));
+  const uint64_t high_bytes = NeedOf(batch).high_bytes;
+  return high_bytes +
+         static_cast<uint64_t>(kMargin * static_cast<double>(high_bytes));
 }
 
 int64_t StepForecastModel::LargestBatch(uint64_t limit_bytes,

@@ -66,8 +66,9 @@ struct OrderOutcome {
 class StepForecastModel {
  public:
   // A limit is called enough only with so much to spare above the order that
-  // needs most: orders that were not tried may need more, and scratch of some
-  // kernels is not forecast (docs/forecast.md).
+  // needs most, what was live before included: orders that were not tried may
+  // need more, scratch of some kernels is not forecast, and many steps divide
+  // the pool further than one (docs/forecast.md).
   static constexpr double kMargin = 0.2;
 
   // `forecast` must outlive it.

@@ -27,7 +27,10 @@ class Trial {
         settings_(Changed(settings, scenario)),
         is_as_set_(settings_.limit_bytes == settings.limit_bytes &&
                    settings_.allow_growth == settings.allow_growth),
-        regions_(replay, range.from, is_as_set_) {}
+        // With other requests the pool takes other regions: that TensorFlow
+        // then got a smaller one says nothing of what the system would give.
+        regions_(replay, range.from,
+                 is_as_set_ && !scenario.resized && !scenario.is_left_out) {}
 
   Simulation Run(const ServingOrder& order) {
     Start();

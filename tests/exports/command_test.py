@@ -60,4 +60,4 @@ def test_an_unknown_condition_is_wrong_usage(trace: Path, command: Any) -> None:
 def test_an_unknown_format_is_wrong_usage(trace: Path, command: Any) -> None:
     done = command("convert", trace, "--format=flamegraph")
     assert done.returncode == 2
-    assert "pprof, perfetto" in done.stderr
+    assert "pprof, folded, perfetto" in done.stderr

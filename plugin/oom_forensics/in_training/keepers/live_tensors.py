@@ -1,7 +1,7 @@
 """The eager tensors and variables of this process, each with where its memory lies.
 
 The address comes from DLPack: TensorFlow hands out a descriptor of the tensor's own
-buffer, on any device, without a copy. A variable's buffer is that of the tensor that
+buffer, on CPUs and GPUs, without a copy. A variable's buffer is that of the tensor that
 reading it gives, which shares it.
 """
 
@@ -46,7 +46,7 @@ def live_tensors(heap: Heap, deadline: Deadline) -> list[LiveTensor]:
             break
         with contextlib.suppress(Exception):
             size_bytes = tensor.dtype.size * (tensor.shape.num_elements() or 0)
-            if size_bytes >= _LEAST_BYTES:
+            if size_bytes >= _LEAST_BYTES and _has_dlpack(tensor):
                 address = _address_of(tensor)
                 found.setdefault(address, LiveTensor(holder, address, size_bytes))
     by_size = sorted(found.values(), key=lambda each: -each.size_bytes)
@@ -66,6 +66,12 @@ def _values_of(variables: list[Any]) -> Iterator[tuple[Any, Any]]:
                     variable,
                     gen_resource_variable_ops.read_variable_op(handle, variable._dtype),
                 )
+
+
+def _has_dlpack(tensor: Any) -> bool:
+    """Whether DLPack knows its device: of another's tensor the attempt keeps a reference."""
+    _, _, device = tensor.backing_device.rpartition("/device:")
+    return device.partition(":")[0] in ("CPU", "GPU")
 
 
 def _address_of(tensor: Any) -> int:
