@@ -44,9 +44,7 @@ Run::Run(std::vector<std::unique_ptr<HostAnalysis>> hosts) {
 }
 
 SharedHost Run::Load(size_t host) const {
-  const bool is_cancelled = is_cancelled_ && is_cancelled_();
-  auto loaded = is_cancelled ? absl::CancelledError("The work was cancelled.")
-                             : store_->Get(host, nullptr);
+  auto loaded = store_->Get(host, nullptr);
   if (loaded.ok()) return *std::move(loaded);
   load_failure_.Update(loaded.status());
   return std::make_shared<const HostAnalysis>(WithoutEvents(hosts_[host]));

@@ -49,13 +49,6 @@ class Run {
   // that it had, without events, and TakeLoadFailure() says why. By one thread.
   SharedHost Load(size_t host) const;
 
-  // Asked whenever a host is: true once nobody waits for what is being made.
-  // The hosts are then without events, so that the rest of the work is little,
-  // and TakeLoadFailure() says CANCELLED.
-  void set_is_cancelled(std::function<bool()> is_cancelled) {
-    is_cancelled_ = std::move(is_cancelled);
-  }
-
   // Of all hosts that are in memory.
   uint64_t ResidentBytes() const { return store_->ResidentBytes(); }
 
@@ -71,7 +64,6 @@ class Run {
   std::string name_;
   std::unique_ptr<HostStore> store_;
   std::vector<HostSummary> hosts_;
-  std::function<bool()> is_cancelled_;
   mutable absl::Status load_failure_;
 };
 

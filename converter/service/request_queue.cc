@@ -12,7 +12,6 @@ void RequestQueue::Push(ServiceRequest request) {
 
 void RequestQueue::Cancel(uint64_t id) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (id == current_id_) current_is_cancelled_ = true;
   for (Work& work : waiting_) {
     if (work.request.id() == id) work.cancelled = true;
   }
@@ -26,19 +25,11 @@ void RequestQueue::Close() {
 
 std::optional<RequestQueue::Work> RequestQueue::Take() {
   std::unique_lock<std::mutex> lock(mutex_);
-  current_id_ = 0;
-  current_is_cancelled_ = false;
   changed_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
   if (waiting_.empty()) return std::nullopt;
   Work work = std::move(waiting_.front());
   waiting_.pop_front();
-  current_id_ = work.request.id();
   return work;
-}
-
-bool RequestQueue::CurrentIsCancelled() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return current_is_cancelled_;
 }
 
 }  // namespace oom_forensics

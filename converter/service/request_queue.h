@@ -24,26 +24,21 @@ class RequestQueue {
   };
 
   void Push(ServiceRequest request);
-  // Nobody waits for the request of that id: one that waits is not begun, and
-  // CurrentIsCancelled() tells the one in hand.
+  // Nobody waits for the request of that id: it is not begun. One that is in
+  // hand is finished.
   void Cancel(uint64_t id);
   // No more requests come.
   void Close();
 
-  // Waits for the next request, which is in hand until the next call. Nothing:
-  // the queue is closed, and empty.
+  // Waits for the next request. Nothing: the queue is closed, and empty.
   std::optional<Work> Take();
-  // Whether nobody waits for the request in hand any more.
-  bool CurrentIsCancelled() const;
 
  private:
   // Of the standard library: the thread sanitizer understands it, but not the
   // system's Abseil, which is built without it.
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Work> waiting_;
-  uint64_t current_id_ = 0;
-  bool current_is_cancelled_ = false;
   bool closed_ = false;
 };
 

@@ -66,9 +66,8 @@ void ReadRequests(std::FILE* in, Input* input) {
 }
 
 // Answers what comes until nothing comes any more, or nobody listens.
-int AnswerAll(Run* run, const RunOptions& options, RequestQueue* queue,
+int AnswerAll(const Run* run, const RunOptions& options, RequestQueue* queue,
               std::FILE* out) {
-  run->set_is_cancelled([queue] { return queue->CurrentIsCancelled(); });
   Service service(run, options);
   bool heard = true;
   while (std::optional<RequestQueue::Work> work = queue->Take()) {

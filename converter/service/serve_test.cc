@@ -190,11 +190,8 @@ TEST(RequestQueue, OnlyTheRequestThatWasCancelledIs) {
   queue.Push(AllocationsRequest(3));
   queue.Cancel(2);
   EXPECT_FALSE(queue.Take()->cancelled);
-  EXPECT_FALSE(queue.CurrentIsCancelled());
   queue.Cancel(1);
-  EXPECT_TRUE(queue.CurrentIsCancelled());
   EXPECT_TRUE(queue.Take()->cancelled);
-  EXPECT_FALSE(queue.CurrentIsCancelled());
   EXPECT_FALSE(queue.Take()->cancelled);
   queue.Close();
   EXPECT_FALSE(queue.Take().has_value());

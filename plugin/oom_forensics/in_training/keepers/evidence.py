@@ -51,18 +51,24 @@ def _planes_of(run: WrittenRun, settings: EvidenceSettings) -> bytes | None:
     paths = ShownPaths(settings.source_paths)
     plane = SourcePlane(paths, _FIRST_ID)
     heap = Heap()
-    tensors = live_tensors(heap, run.deadline)
-    if not tensors:
-        return None
-    finder = ChainFinder(heap, tensors, Roots(run.frame, origin), run.deadline)
-    for keeper in _groups(_chains(tensors, finder)):
-        plane.add_keeper(
-            [address - run.address_shift for address in keeper.addresses],
-            keeper.size_bytes,
-            [paths.without_file(link.text) for link in keeper.links],
-            keeper.chain.stack,
-        )
-    return plane.serialized()
+    tensors: list[LiveTensor] = []
+    try:
+        tensors += live_tensors(heap, run.deadline)
+        if not tensors:
+            return None
+        finder = ChainFinder(heap, tensors, Roots(run.frame, origin), run.deadline)
+        for keeper in _groups(_chains(tensors, finder)):
+            plane.add_keeper(
+                [address - run.address_shift for address in keeper.addresses],
+                keeper.size_bytes,
+                [paths.without_file(link.text) for link in keeper.links],
+                keeper.chain.stack,
+            )
+        return plane.serialized()
+    finally:
+        # The user's tensors are to go when the user lets go of them.
+        heap.forget()
+        tensors.clear()
 
 
 def _chains(tensors: list[LiveTensor], finder: ChainFinder) -> Iterator[tuple[LiveTensor, Chain]]:

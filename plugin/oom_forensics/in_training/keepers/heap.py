@@ -33,7 +33,8 @@ _HOLD_NOTHING = (
 class Heap:
     """The tensors, the variables and the gradient tapes of a moment, and what may hold them.
 
-    It holds all of them: keep it for the moment only.
+    It holds all of them, itself too: whoever makes one calls `forget` when done, or they
+    live until Python looks for cycles.
     """
 
     def __init__(self) -> None:
@@ -67,6 +68,11 @@ class Heap:
             place.append(each)
             if place is self.variables or place is self.tapes:
                 self._holders.append(each)
+
+    def forget(self) -> None:
+        """Holds nothing any more."""
+        for each in (self.tensors, self.variables, self.tapes, self._holders):
+            each.clear()
 
     def referrers_of(self, keys: set[int]) -> Iterator[Any]:
         """Yields the objects that refer to any of those with these ids.
