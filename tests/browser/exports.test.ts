@@ -35,7 +35,7 @@ describe('what a view shows can be taken away', () => {
     const live = card(opened, 'Live allocations');
     const note = await live.locator('.card-note').innerText();
     const lines = (await save(opened, live, 'Save as CSV')).toString().trim().split('\r\n');
-    expect(lines[0]).toMatch(/^Size,Operation,Shape/);
+    expect(lines[0]).toMatch(/^Size,Operation,Line,Shape/);
     expect(`${(lines.length - 1).toLocaleString('en-US')} allocations`).toBe(
       /^[\d,]+ allocations/.exec(note)?.[0],
     );

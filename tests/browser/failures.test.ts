@@ -42,6 +42,8 @@ describe('what goes wrong is said', () => {
     await opened.tab.getByRole('tab', { name: 'Who holds it' }).click();
     await opened.tab.getByRole('button', { name: 'Cancel' }).first().click();
     await sees(opened, 'The work was cancelled.');
+    // Only what this page waited for was cancelled: the converter itself is everyone's.
+    signalConverters(inject('logdir'), 'SIGCONT');
     await opened.tab.getByRole('button', { name: 'Try again' }).first().click();
     await opened.tab.getByRole('region', { name: 'Groups' }).waitFor();
   });

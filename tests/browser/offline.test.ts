@@ -46,7 +46,7 @@ describe('the page that oom-forensics html writes', () => {
     const chart = page.locator('.time-chart .u-over').first();
     const width = (await chart.boundingBox())?.width ?? 0;
     const seen = new Set<string>();
-    for (const share of [0.02, 0.05, 0.1, 0.2, 0.3]) {
+    for (const share of [0.15, 0.3, 0.45, 0.6, 0.75]) {
       const before = await shown.innerText();
       await chart.click({ position: { x: width * share, y: 60 } });
       await expect.poll(() => shown.innerText()).not.toBe(before);
