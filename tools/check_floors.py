@@ -41,6 +41,7 @@ FLOORS = {
         "converter/compiled",
         "converter/reader",
         "converter/replay",
+        "converter/simulation",
         "converter/forensics",
         "converter/run",
         "converter/datasets",
