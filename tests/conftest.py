@@ -86,13 +86,23 @@ def same_words(command: Command, dataset: Dataset) -> SameWords:
     terminal. `told` is what the process printed.
     """
 
+    def is_of(recorded: Any, reported: Any) -> bool:
+        return (
+            recorded["opName"] == reported["op_name"]
+            and recorded["thread"] == str(reported["thread"])
+            and recorded["requestedBytes"] == str(reported["requested_bytes"])
+        )
+
     def check(logdir: Path, told: str) -> None:
         runs = sorted(logdir.glob("plugins/profile/*_oom*"))
         assert runs, "the flight recorder left no run"
         for run in runs:
             report = json.loads(next(run.glob("*.oom_report.json")).read_text())
             ooms = dataset(run, "oom_window")["ooms"]
-            verdict = ooms[-1]["verdict"]
+            # Other threads' requests may have been refused at the same moment.
+            verdict = next(oom for oom in ooms if is_of(oom["request"], report["request"]))[
+                "verdict"
+            ]
             reason = report["reason"]
             # Where a deeper cause comes first, the evidence has what it came to.
             words = {part["sentence"]: part["kind"] for part in verdict["parts"]}
