@@ -87,7 +87,7 @@ def same_words(command: Command, dataset: Dataset) -> SameWords:
     """
 
     def is_of(recorded: Any, reported: Any) -> bool:
-        return (
+        return bool(
             recorded["opName"] == reported["op_name"]
             and recorded["thread"] == str(reported["thread"])
             and recorded["requestedBytes"] == str(reported["requested_bytes"])

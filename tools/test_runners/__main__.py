@@ -1,145 +1,96 @@
-"""Runs every test of the project; the last line counts them all."""
+"""Runs the tests of the project; the last line counts them all.
+
+Those that wait run beside those that compile. Names of runners as arguments run only these.
+"""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 
-from test_runners import bazel, fuzzers
-from test_runners.tally import Tally, read_junit
+from test_runners.runners import ROOT, RUNNERS
+from test_runners.tally import Tally
 
-ROOT = Path(__file__).resolve().parents[2]
-FRONTEND = ROOT / "frontend"
+# What compiles needs both cores; what runs TensorFlow out of memory mostly waits for it
+# (TensorFlow tries a refused allocation for 10 s).
+COMPILING = ["check", "cc", "asan", "fuzz", "tsan"]
+WAITING = ["vitest", "pytest"]
+# A person's hand on a page: with nothing beside it.
+ALONE = ["browser"]
 
-# Where threads meet; in the other packages there is nothing for a race to be in.
-PACKAGES_WITH_THREADS = [
-    "//collector/...",
-    "//converter/reader/...",
-    "//converter/run/...",
-    "//converter/service/...",
-]
+Result = tuple[str, Tally]
 
 
-def cc_tests() -> Tally:
-    """All Bazel tests, as they ship."""
-    return bazel.run(".*_test rule", ["--config=release"])
+class Beside:
+    """Runs runners in a process of its own, and shows what they printed when they are done."""
+
+    def __init__(self, names: list[str], folder: Path) -> None:
+        """Starts them."""
+        self._names = names
+        self._log = folder / "beside.log"
+        self._results = folder / "beside.json"
+        command = [sys.executable, "-m", "test_runners", f"--results={self._results}", *names]
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                command, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT
+            )
+
+    def wait(self) -> list[Result]:
+        """Waits for them and returns their counts; a runner that died is a failed test."""
+        self._process.wait()
+        print(self._log.read_text(errors="replace"), end="", flush=True)
+        try:
+            read = json.loads(self._results.read_text())
+        except (OSError, ValueError):
+            return [(f"{' and '.join(self._names)}: ended early", Tally(failed=1))]
+        return [(line, Tally(**tally)) for line, tally in read]
 
 
-def cc_tests_with_address_sanitizer() -> Tally:
-    """The C++ tests under the address and undefined-behaviour sanitizers."""
-    return bazel.run("cc_test rule", ["--config=asan"], without_tags=["no-asan"])
-
-
-def cc_tests_with_thread_sanitizer() -> Tally:
-    """The C++ tests under the thread sanitizer."""
-    return bazel.run(
-        "cc_test rule",
-        ["--config=tsan"],
-        packages=PACKAGES_WITH_THREADS,
-        without_tags=["no-tsan"],
-    )
-
-
-def fuzzing() -> Tally:
-    """The parsers of what comes from outside, on input made to break them."""
-    return fuzzers.run(ROOT)
-
-
-def run_vitest(config: str) -> Tally:
-    """Runs the TypeScript tests of one configuration."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "vitest.xml"
-        subprocess.run(
-            [
-                "node_modules/.bin/vitest",
-                "run",
-                f"--config={config}",
-                "--reporter=default",
-                "--reporter=junit",
-                f"--outputFile.junit={report}",
-            ],
-            cwd=FRONTEND,
-            check=False,
-        )
-        return read_junit(report)
-
-
-def vitest() -> Tally:
-    """The TypeScript tests."""
-    return run_vitest("vitest.config.ts")
-
-
-def browser() -> Tally:
-    """The tab in a real TensorBoard and a real Chromium."""
-    return run_vitest("vitest.browser.config.ts")
-
-
-def pytest() -> Tally:
-    """The Python tests, and those that join all languages."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "pytest.xml"
-        subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "pytest",
-                # Most of them wait: TensorFlow tries a refused allocation for 10 s.
-                "--numprocesses=2",
-                "--dist=loadscope",
-                f"--junit-xml={report}",
-            ],
-            cwd=ROOT,
-            check=False,
-        )
-        return read_junit(report)
-
-
-def static_checks() -> Tally:
-    """Formatting, style and types of every language; each checker counts as one."""
-    done = subprocess.run(
-        [ROOT / "tools/check"], stdout=subprocess.PIPE, text=True, cwd=ROOT, check=False
-    )
-    print(done.stdout, end="", flush=True)
-    lines = done.stdout.splitlines()
-    passed = sum(line.startswith("ok ") for line in lines)
-    failed = sum(line.startswith("FAILED ") for line in lines)
-    return Tally(passed, max(failed, int(done.returncode != 0)))
-
-
-RUNNERS: list[tuple[str, Callable[[], Tally]]] = [
-    ("Formatting, style and types (tools/check)", static_checks),
-    ("C++ (bazel test)", cc_tests),
-    (
-        "C++, address and undefined-behaviour sanitizers",
-        cc_tests_with_address_sanitizer,
-    ),
-    ("Fuzzers (libFuzzer)", fuzzing),
-    ("C++, thread sanitizer", cc_tests_with_thread_sanitizer),
-    ("TypeScript (vitest)", vitest),
-    ("The tab in TensorBoard and Chromium (vitest)", browser),
-    ("Python and end to end (pytest)", pytest),
-]
-
-
-def main() -> int:
-    """Runs all, prints a line for each and one for all; 1 when a test failed."""
-    lines = []
-    total = Tally()
-    for number, (name, runner) in enumerate(RUNNERS, start=1):
-        print(f"\n[test {number}/{len(RUNNERS)}] {name}", flush=True)
+def run(names: Iterable[str]) -> list[Result]:
+    """Runs these one after another and prints a line for each."""
+    results = []
+    for name in names:
+        title, runner = RUNNERS[name]
+        print(f"\n[test {name}] {title}", flush=True)
         begin = time.monotonic()
         tally = runner()
-        total += tally
-        lines.append(f"{name}: {tally} ({time.monotonic() - begin:.0f} s)")
-        print(f"[test {number}/{len(RUNNERS)}] {lines[-1]}", flush=True)
-    print("\n" + "\n".join(lines))
-    print(total, flush=True)
+        line = f"{title}: {tally} ({time.monotonic() - begin:.0f} s)"
+        print(f"[test {name}] {line}", flush=True)
+        results.append((line, tally))
+    return results
+
+
+def run_all() -> list[Result]:
+    """Runs all; those that wait beside those that compile."""
+    with tempfile.TemporaryDirectory() as folder:
+        beside = Beside(WAITING, Path(folder))
+        results = run(COMPILING)
+        results += beside.wait()
+    return results + run(ALONE)
+
+
+def main(arguments: list[str]) -> int:
+    """Runs what is asked for and prints the counts; 1 when a test failed."""
+    file = next((a.partition("=")[2] for a in arguments if a.startswith("--results=")), None)
+    names = [a for a in arguments if not a.startswith("--results=")]
+    if unknown := sorted(set(names) - set(RUNNERS)):
+        print(f"tools/test: no runner {', '.join(unknown)}; there are {', '.join(RUNNERS)}")
+        return 2
+    results = run(names) if names else run_all()
+    total = sum((tally for _, tally in results), Tally())
+    if file:
+        Path(file).write_text(json.dumps([(line, asdict(tally)) for line, tally in results]))
+    else:
+        print("\n" + "\n".join(line for line, _ in results))
+        print(total, flush=True)
     return 1 if total.failed or not total.passed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
