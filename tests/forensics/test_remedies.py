@@ -5,6 +5,7 @@ The jobs are those of `tools/demo`: stock TensorFlow, really out of memory.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -29,6 +30,8 @@ class Job(NamedTuple):
     remedy: str
     # Makes the option of the job out of the remedy as it was named.
     option: Callable[[dict[str, Any]], list[str]]
+    # The line that makes what is to be let go, and the list that keeps it.
+    told: tuple[str, ...] = ()
 
 
 def the_batch_size(remedy: dict[str, Any]) -> list[str]:
@@ -39,8 +42,26 @@ def the_batch_size(remedy: dict[str, Any]) -> list[str]:
 
 
 JOBS = [
-    Job("fragmentation", "FRAGMENTATION", "release_pins", lambda _: ["--keep-on-host"]),
-    Job("leak", "LEAK_LIKE", "release_leak", lambda _: ["--release"]),
+    Job(
+        "fragmentation",
+        "FRAGMENTATION",
+        "release_pins",
+        lambda _: ["--keep-on-host"],
+        (
+            r"made at fragmentation\.py:\d+ in load_batch: weights = tf\.random\.uniform\(",
+            r"kept by list 'kept_weights' in train \(fragmentation\.py:\d+\) \(\d+ items\)",
+        ),
+    ),
+    Job(
+        "leak",
+        "LEAK_LIKE",
+        "release_leak",
+        lambda _: ["--release"],
+        (
+            r"made at leak\.py:\d+ in train: tf\.keras\.layers\.Dense\(HIDDEN, ",
+            r"kept by list 'history' in train \(leak\.py:\d+\) \(\d+ items\)",
+        ),
+    ),
     Job("capacity", "CAPACITY", "smaller_batch", the_batch_size),
     Job("float64", "CAPACITY", "float32", lambda _: ["--dtype", "float32"]),
 ]
@@ -82,8 +103,11 @@ def test_the_named_remedy_makes_the_job_run(
     # What comes after the request is known where such a step was completed before.
     assert remedy["sufficiency"] in ("ENOUGH_ALONE", "REQUEST_FITS"), remedy["proof"]
 
+    # As a user asks: of the logdir, whose newest run is the profile's.
     report = command("report", tmp_path / "died")
     assert remedy["title"] in report.stdout
+    for told in job.told:
+        assert re.search(told, report.stdout), f"{told} is not told"
 
     lived = run_job(job, tmp_path / "lived", *job.option(remedy))
     assert lived.returncode == 0, lived.stderr

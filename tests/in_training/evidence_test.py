@@ -34,11 +34,12 @@ def answer(done: subprocess.CompletedProcess[str]) -> Any:
 
 def test_a_provider_is_told_of_each_run_once(answer: Any, logdir: Path) -> None:
     told = {Path(each["trace"]).relative_to(logdir).parts[0]: each for each in answer["told"]}
-    assert len(answer["told"]) == 4
+    assert len(answer["told"]) == 5
     assert {name: each["origin"] for name, each in told.items()} == {
         "record": "profile",
         "snapshot": "snapshot",
         "profile": "profile",
+        "profile after": "profile",
         "oom": "oom",
     }
     assert "OOM" in told["oom"]["message"]
@@ -53,7 +54,18 @@ def test_it_learns_which_ops_were_recorded_and_no_others(answer: Any) -> None:
 
 def test_its_planes_stand_in_the_trace(answer: Any) -> None:
     for each in answer["told"]:
-        assert answer["added"][each["trace"]] == [f"/oom_forensics:added {each['origin']}"]
+        assert f"/oom_forensics:added {each['origin']}" in answer["added"][each["trace"]]
+
+
+def test_what_only_the_error_tells_stands_in_the_recording_around_it_too(
+    answer: Any, logdir: Path
+) -> None:
+    told = {
+        Path(trace).relative_to(logdir).parts[0]
+        for trace, planes in answer["added"].items()
+        if "/oom_forensics:added at the error" in planes
+    }
+    assert told == {"oom", "profile"}
 
 
 def test_the_trace_still_opens(answer: Any, command: Command) -> None:
@@ -66,7 +78,7 @@ def test_a_provider_that_fails_is_noted_and_the_job_goes_on(
     answer: Any, done: subprocess.CompletedProcess[str]
 ) -> None:
     assert "went on" in done.stderr
-    assert len(answer["failures"]) == 4
+    assert len(answer["failures"]) == 5
     assert all("ValueError" in failure for failure in answer["failures"])
 
 

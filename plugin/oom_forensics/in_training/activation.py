@@ -19,6 +19,7 @@ A function that is not as expected is left alone.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 from collections.abc import Callable
@@ -119,9 +120,11 @@ def _watch_errors(module: ModuleType, library: CollectorLibrary) -> None:
         # The same class tells of quotas and full disks.
         if "OOM" in str(message):
             add_to_written_runs(library, sys._getframe(1), str(message))
-            summary = library.summary_for(str(message))
-            if summary and sys.version_info >= (3, 11):
-                self.add_note("OOM Forensics: " + summary)
+            # The user is to see this error and no other.
+            with contextlib.suppress(Exception):
+                summary = library.summary_for(str(message))
+                if summary and sys.version_info >= (3, 11):
+                    self.add_note("OOM Forensics: " + summary)
 
     error.__init__ = annotated
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -139,6 +140,7 @@ def record(logdir: str | os.PathLike[str]) -> Iterator[None]:
         is not imported.
     """
     library = _library()
+    began_s = time.monotonic()
     problem = library.start_recording()
     if problem is not None:
         raise RecorderError(problem)
@@ -146,7 +148,7 @@ def record(logdir: str | os.PathLike[str]) -> Iterator[None]:
         yield
     finally:
         folder, error = library.stop_recording(os.path.abspath(logdir))
-        add_to_written_runs(library)
+        add_to_written_runs(library, began_s=began_s)
     if folder is None:
         raise RecorderError(error)
 

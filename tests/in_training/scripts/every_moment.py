@@ -31,6 +31,13 @@ def careful(run: WrittenRun) -> bytes:
     return bytes(space.SerializeToString())
 
 
+def of_the_moment(_: WrittenRun) -> bytes:
+    """Tells what can only be told while the thread that met the error stands still."""
+    space = xplane_pb2.XSpace()
+    space.planes.add(name="/oom_forensics:added at the error")
+    return bytes(space.SerializeToString())
+
+
 def careless(run: WrittenRun) -> bytes:
     """Fails."""
     raise ValueError(run.trace)
@@ -38,18 +45,21 @@ def careless(run: WrittenRun) -> bytes:
 
 providers.register(careless)
 providers.register(careful)
+providers.register(of_the_moment, origins=("oom",))
 
 kept = tf.random.uniform([1024, 1024], name="kept")
 with oom_forensics.record(logdir / "record"):
     kept = kept * 2.0
 oom_forensics.snapshot(logdir / "snapshot")
+oom_forensics.configure(logdir=logdir / "oom")
 with tf.profiler.experimental.Profile(str(logdir / "profile")):
     kept = kept + 1.0
-oom_forensics.configure(logdir=logdir / "oom")
-try:
-    tf.zeros([1024, 1024, 1024])
-except tf.errors.ResourceExhaustedError:
-    print("went on", file=sys.stderr)
+    try:
+        tf.zeros([1024, 1024, 1024])
+    except tf.errors.ResourceExhaustedError:
+        print("went on", file=sys.stderr)
+with tf.profiler.experimental.Profile(str(logdir / "profile after")):
+    kept = kept + 1.0
 oom_forensics.configure(evidence=False)
 oom_forensics.snapshot(logdir / "off")
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import time
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
@@ -28,12 +29,15 @@ from oom_forensics.in_training.evidence.written_run import WrittenRun
 
 
 def add_to_written_runs(
-    library: CollectorLibrary, frame: FrameType | None = None, message: str = ""
+    library: CollectorLibrary,
+    frame: FrameType | None = None,
+    message: str = "",
+    began_s: float | None = None,
 ) -> None:
     """Adds evidence to the runs that the collector wrote since the last call.
 
     Never raises. `frame` is the innermost one of the thread that met the error or asked
-    for the run.
+    for the run; `began_s` is when the recording began that has ended.
     """
     with contextlib.suppress(Exception):
         for written in library.take_written_runs():
@@ -46,6 +50,7 @@ def add_to_written_runs(
                     address_shift=int(written["address_shift"]),
                     frame=frame,
                     message=message,
+                    began_s=began_s,
                 )
             )
 
@@ -61,10 +66,12 @@ def watch_sessions(module: ModuleType, library: CollectorLibrary) -> None:
     start, export = session.start, session.export_to_tb
     # TensorFlow has one session at a time.
     current_logdir = ""
+    began_s = 0.0
 
     @functools.wraps(start)
     def start_and_remember(self: Any, logdir: str, *args: Any, **kwargs: Any) -> Any:
-        nonlocal current_logdir
+        nonlocal current_logdir, began_s
+        began_s = time.monotonic()
         current_logdir = logdir if isinstance(logdir, str) and "://" not in logdir else ""
         return start(self, logdir, *args, **kwargs)
 
@@ -75,7 +82,7 @@ def watch_sessions(module: ModuleType, library: CollectorLibrary) -> None:
         with contextlib.suppress(Exception):
             if current_logdir and EvidenceSettings.now(library).evidence:
                 for trace in _traces_in(current_logdir) - before:
-                    add_evidence(WrittenRun(trace=trace, origin="profile"))
+                    add_evidence(WrittenRun(trace=trace, origin="profile", began_s=began_s))
         return result
 
     session.start = start_and_remember

@@ -5,6 +5,10 @@ are still there. They may neither fail the job nor hold it up: an exception is s
 (and kept for `oom-forensics doctor` and tests in `failures`), the time of each is limited
 by its deadline, and only the first out-of-memories of a process are looked into, as a
 search for a batch size meets many.
+
+What is learnt at an out-of-memory during a recording cannot be learnt when the recording
+ends. The planes of the out-of-memory's own run are therefore added to the recording's too
+(`from_out_of_memory`).
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from oom_forensics.in_training.evidence import trace_file
+from oom_forensics.in_training.evidence import from_out_of_memory, trace_file
 from oom_forensics.in_training.evidence.written_run import Deadline, WrittenRun
 
 Provider = Callable[[WrittenRun], "bytes | None"]
@@ -33,6 +37,11 @@ class _Registered:
     provider: Provider
     limit_s: float
     origins: tuple[str, ...]
+
+    @property
+    def is_of_its_moment(self) -> bool:
+        """Whether what it tells cannot be asked when a recording has ended."""
+        return "profile" not in self.origins
 
 
 _registered: list[_Registered] = []
@@ -67,7 +76,14 @@ def add_evidence(run: WrittenRun) -> None:
             return
     _state.busy = True
     try:
-        planes = b"".join(filter(None, (_ask(each, run) for each in _registered)))
+        answers = [(each, _ask(each, run)) for each in _registered]
+        planes = b"".join(planes for _, planes in answers if planes)
+        if run.origin == "oom":
+            from_out_of_memory.keep(
+                run, [planes for each, planes in answers if planes and each.is_of_its_moment]
+            )
+        elif run.origin == "profile":
+            planes += from_out_of_memory.planes_for(run)
         if planes:
             trace_file.append_planes(run.trace, planes)
     except Exception as error:

@@ -57,6 +57,8 @@ class WrittenRun:
     """The innermost frame of the thread that met the error or asked for the run."""
     message: str = ""
     """Of an out-of-memory that reached Python: TensorFlow's text."""
+    began_s: float | None = None
+    """Of a recording: when it began, by the monotonic clock; None if that is not known."""
     deadline: Deadline = field(default_factory=lambda: Deadline(1.0))
     """By when a provider has to return; set anew for each."""
 

@@ -1,0 +1,37 @@
+"""What was learnt at an out-of-memory, for the run of the recording that it happened in.
+
+Who keeps the memory and what the step would have needed can only be told while the thread
+that met the error stands still. A recording (a session of TensorFlow's profiler, `record()`)
+ends later; its run shows the same out-of-memory, and gets the same planes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from oom_forensics.in_training.evidence.written_run import WrittenRun
+
+
+class _Kept(NamedTuple):
+    at_s: float
+    planes: bytes
+
+
+# One for each out-of-memory that is looked into, and those are few.
+_kept: list[_Kept] = []
+
+
+def keep(run: WrittenRun, planes: Sequence[bytes]) -> None:
+    """Keeps the planes of an out-of-memory for a recording that may be under way."""
+    # A recording with shifted addresses shifts them by an amount of its own.
+    if planes and run.address_shift == 0:
+        _kept.append(_Kept(time.monotonic(), b"".join(planes)))
+
+
+def planes_for(run: WrittenRun) -> bytes:
+    """Returns the planes of the first out-of-memory since a recording began, or nothing."""
+    if run.began_s is None or run.address_shift != 0:
+        return b""
+    return next((kept.planes for kept in _kept if kept.at_s >= run.began_s), b"")
