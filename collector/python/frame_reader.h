@@ -12,6 +12,7 @@
 #define OOM_FORENSICS_COLLECTOR_PYTHON_FRAME_READER_H_
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -115,37 +116,26 @@ class FrameReader {
   // Tells a code object from another that lay at the same address before, as
   // far as its lines go: of its line table and of the end of its file's name.
   uint32_t Checksum(const RawFrame& frame) const {
-    constexpr size_t kPiece = 256;
-    uint64_t words[kPiece / 8] = {};
+    constexpr uint64_t kMostOfTable = 256;
+    constexpr uint64_t kMostOfFile = 32;
     uint64_t table, size, file, length;
     int32_t first_line;
     if (!ReadValue(memory_, frame.code + layout_.code_line_table, &table) ||
         !ReadValue(memory_, table + kBytesSize, &size) ||
         !ReadValue(memory_, frame.code + layout_.code_first_line,
                    &first_line) ||
-        !memory_.Read(table + kBytesData, words,
-                      std::min<uint64_t>(size, kPiece)) ||
         !ReadValue(memory_, frame.code + layout_.code_file, &file) ||
         !ReadValue(memory_, file + kTextLength, &length)) {
       return 0;
     }
-    // Four sums that do not wait for one another.
-    constexpr uint64_t kFactor = 0x9e3779b97f4a7c15u;
-    uint64_t sums[4] = {size, static_cast<uint32_t>(first_line), 2, 3};
-    for (size_t i = 0; i * 8 < std::min<uint64_t>(size, kPiece); i += 4) {
-      for (size_t j = 0; j < 4; ++j) {
-        sums[j] = (sums[j] ^ words[i + j]) * kFactor;
-      }
-    }
-    uint64_t sum = Mix(sums[0] ^ sums[1] >> 32, sums[1]);
-    sum = Mix(sum ^ sums[2], sums[3]);
+    Sums sums = {size, static_cast<uint32_t>(first_line), length, 3};
     // A character has at least one byte.
-    uint64_t end[4] = {};
-    const uint64_t bytes = std::min<uint64_t>(length, sizeof(end));
-    if (!memory_.Read(file + layout_.ascii_text + length - bytes, end, bytes)) {
+    const uint64_t of_file = std::min(length, kMostOfFile);
+    if (!AddUp(table + kBytesData, std::min(size, kMostOfTable), &sums) ||
+        !AddUp(file + layout_.ascii_text + length - of_file, of_file, &sums)) {
       return 0;
     }
-    for (const uint64_t word : end) sum = Mix(sum, word);
+    const uint64_t sum = Mix(sums[0] ^ sums[2], sums[1] ^ sums[3]);
     return static_cast<uint32_t>(sum ^ sum >> 32);
   }
 
@@ -157,6 +147,36 @@ class FrameReader {
   static constexpr uint32_t kBytesData = 32;
   static constexpr uint32_t kTextLength = 16;
   static constexpr uint32_t kTextState = 32;
+
+  // Four sums that do not wait for one another: they are made at every hit.
+  using Sums = std::array<uint64_t, 4>;
+  static_assert(sizeof(Sums) == 32);
+
+  // Adds the bytes at `address` to the sums.
+  bool AddUp(uint64_t address, uint64_t bytes, Sums* sums) const {
+    constexpr uint64_t kFactor = 0x9e3779b97f4a7c15u;
+    const auto add = [&](const Sums& words) {
+      for (size_t i = 0; i < words.size(); ++i) {
+        (*sums)[i] = ((*sums)[i] ^ words[i]) * kFactor;
+      }
+    };
+    Sums words = {};
+    if (bytes < sizeof(words)) {
+      if (!memory_.Read(address, words.data(), bytes)) return false;
+      add(words);
+      return true;
+    }
+    // The last words may stand in two sums: a copy of a size that the compiler
+    // does not know costs more.
+    const uint64_t last = address + bytes - sizeof(words);
+    for (; address < last; address += sizeof(words)) {
+      if (!ReadValue(memory_, address, &words)) return false;
+      add(words);
+    }
+    if (!ReadValue(memory_, last, &words)) return false;
+    add(words);
+    return true;
+  }
 
   static uint64_t Mix(uint64_t a, uint64_t b) {
     const auto product =

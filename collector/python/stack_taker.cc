@@ -16,6 +16,9 @@ constexpr StackId kDoesNotFit = UINT32_MAX;
 constexpr size_t kFramesOfProof = 3;
 constexpr size_t kMaxFramesBetween = 8;
 
+// As many frames as CachedStack::checked_frames has bits.
+constexpr size_t kMaxCheckedDepth = 64;
+
 // Empty: the frames that were read are those that Python describes.
 std::string Compare(const FrameReader<CheckedMemory>& reader,
                     const void* thread_state, const KnownFrame* frames,
@@ -147,7 +150,7 @@ StackId StackTaker::Take(const void* thread_state) noexcept {
 uint32_t StackTaker::ChecksumOf(const Reader& reader, const RawStack& stack,
                                 uint64_t frames) const {
   uint32_t sum = 0;
-  for (size_t i = 0; i < stack.depth; ++i) {
+  for (size_t i = 0; i < std::min(stack.depth, kMaxCheckedDepth); ++i) {
     if ((frames >> i & 1) == 0) continue;
     sum = sum * 0x9e3779b1u + reader.Checksum(stack.frames[i]);
   }
@@ -167,11 +170,13 @@ CachedStack StackTaker::Resolve(const Reader& reader, const RawStack& stack) {
     // Without a line: one of Python's own, which it does not show either.
     if (!reader.Describe(stack.frames[i], &text) || text.line == 0) continue;
     const bool is_library = origin.IsLibrary(text.file);
-    // Libraries' code stays where it was loaded; the user's comes and goes.
-    if (!is_library) resolved.checked_frames |= uint64_t{1} << i;
     size_t& kept = is_library ? library_frames : user_frames;
     if (kept == (is_library ? kMaxLibraryFrames : kMaxUserFrames)) continue;
     ++kept;
+    // Libraries' code stays where it was loaded; the user's comes and goes.
+    if (!is_library && i < kMaxCheckedDepth) {
+      resolved.checked_frames |= uint64_t{1} << i;
+    }
     frames.push_back({text.file, text.function, text.line, is_library});
   }
   resolved.checksum = ChecksumOf(reader, stack, resolved.checked_frames);
