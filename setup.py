@@ -76,6 +76,7 @@ setup(
     distclass=PlatformDistribution,
     packages=[
         "oom_forensics",
+        "oom_forensics.fleet",
         "oom_forensics.in_training",
         "oom_forensics.in_training.evidence",
         "oom_forensics.in_training.keepers",
@@ -85,6 +86,7 @@ setup(
     ],
     package_dir={"": "plugin"},
     package_data={
+        "oom_forensics.fleet": ["sql/*.sql"],
         "oom_forensics": ["py.typed", "bin/*", "static/*", "static/**/*"],
         "tensorflow-plugins": ["*.so"],
     },

@@ -2,12 +2,13 @@
 
 Everything about traces is answered by the converter, which replaces this process
 so that signals, pipes and exit codes are its own. `doctor` asks the TensorFlow
-that is installed beside this package, `rehearse` runs the user's program with it; both are
-therefore Python.
+that is installed beside this package, `rehearse` runs the user's program with it, `fleet` runs
+on Apache Spark; they are therefore Python.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ from typing import NoReturn
 from oom_forensics.converter_binary import ConverterMissingError, converter_path
 
 EXIT_UNREADABLE = 1
+# Modules that need the extra `fleet`, by the command that they are.
+_FLEET = {"fleet": "command", "fleet-report": "report_command"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,12 +37,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from oom_forensics import rehearsal
 
         return rehearsal.main(arguments[1:])
+    if arguments and arguments[0] in _FLEET:
+        return _fleet(arguments[0], arguments[1:])
     try:
         program = str(converter_path())
     except ConverterMissingError as error:
         print(f"oom-forensics: {error}", file=sys.stderr)
         return EXIT_UNREADABLE
     _become(program, arguments)
+
+
+def _fleet(name: str, arguments: Sequence[str]) -> int:
+    try:
+        command = importlib.import_module(f"oom_forensics.fleet.{_FLEET[name]}")
+    except ModuleNotFoundError as error:
+        print(
+            f"oom-forensics: {name} needs {error.name}, which is not installed:"
+            " pip install 'oom-forensics[fleet]'",
+            file=sys.stderr,
+        )
+        return EXIT_UNREADABLE
+    code: int = command.main(arguments)
+    return code
 
 
 def _become(program: str, arguments: Sequence[str]) -> NoReturn:

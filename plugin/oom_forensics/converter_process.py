@@ -154,6 +154,11 @@ class ConverterProcess:
         return self._end is None and self._child.poll() is None
 
     @property
+    def exit_code(self) -> int | None:
+        """Of the converter, once it has ended; negative: the signal that ended it."""
+        return self._child.poll()
+
+    @property
     def resident_bytes(self) -> int:
         """What it takes of the machine's memory now; 0 where the system does not say."""
         try:
