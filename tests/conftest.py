@@ -31,6 +31,12 @@ SameWords = Callable[..., None]
 
 
 @pytest.fixture(scope="session")
+def bfc_environment() -> dict[str, str]:
+    """The variables that give a process a small BFC allocator for CPU tensors."""
+    return BFC_ENVIRONMENT
+
+
+@pytest.fixture(scope="session")
 def run_python() -> RunPython:
     """Runs a script in a process of its own, with a small BFC allocator for CPU tensors."""
 

@@ -20,6 +20,7 @@ _NAME = 2
 _LINES = 3
 _LENGTH_DELIMITED = 2
 _OURS = "/oom_forensics:"
+_SOURCE = "/oom_forensics:source"
 _MODULES = "/host:metadata"
 
 
@@ -105,6 +106,19 @@ def compiled_ops(trace: Path) -> list[RecordedOp]:
                 for computation in hlo.hlo_module.computations:
                     names.update(each.metadata.op_name for each in computation.instructions)
     return [RecordedOp(name, "", 0, False) for name in names if name]
+
+
+def recorded_lines(trace: Path) -> set[tuple[str, int]]:
+    """Returns the user's lines, as (file, line), of the stacks that the collector took."""
+    lines = set()
+    for plane in plane_headers(trace, _SOURCE):
+        names = {key: stat.name for key, stat in plane.stat_metadata.items()}
+        for record in plane.event_metadata.values():
+            for stat in record.stats:
+                if record.name == "stack" and names.get(stat.metadata_id) == "frame":
+                    file, line, _ = (stat.str_value or names[stat.ref_value]).split("\x1f", 2)
+                    lines.add((file, int(line)))
+    return lines
 
 
 def _name_of(content: mmap.mmap, start: int, end: int) -> str:

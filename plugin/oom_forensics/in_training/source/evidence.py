@@ -9,11 +9,12 @@ from types import ModuleType
 from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence import providers
 from oom_forensics.in_training.evidence.settings import EvidenceSettings
-from oom_forensics.in_training.evidence.trace_file import compiled_ops
+from oom_forensics.in_training.evidence.trace_file import compiled_ops, recorded_lines
 from oom_forensics.in_training.evidence.written_run import WrittenRun
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.source.code_origin import CodeOrigin
 from oom_forensics.in_training.source.keras_objects import KerasObjects
+from oom_forensics.in_training.source.line_texts import sources_without_file
 from oom_forensics.in_training.source.op_resolver import OpResolver
 from oom_forensics.in_training.source.shown_paths import ShownPaths
 from oom_forensics.in_training.source.source_plane import SourcePlane
@@ -65,4 +66,15 @@ def _lines_of(
         plane.add_op(name, op.stack, made.made_at if made else (), made.text if made else "")
         if run.deadline.passed:
             break
+    _add_texts(run, plane, ShownPaths(settings.source_paths))
     return plane.serialized()
+
+
+def _add_texts(run: WrittenRun, plane: SourcePlane, paths: ShownPaths) -> None:
+    """Adds the text of lines that the collector knows and stand in no file it could read."""
+    names = {paths.shown(name): name for name in sources_without_file()}
+    if not names:
+        return
+    for file, line in recorded_lines(run.trace):
+        if file in names:
+            plane.add_text(names[file], line)

@@ -6,11 +6,11 @@ referred to by id. Ids begin where the collector's own end.
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Sequence
 from typing import Any
 
 from oom_forensics.in_training.source.frames import Stack
+from oom_forensics.in_training.source.line_texts import text_of
 from oom_forensics.in_training.source.shown_paths import ShownPaths
 
 PLANE = "/oom_forensics:source"
@@ -85,8 +85,7 @@ class SourcePlane:
         if key in self._texts or len(self._texts) >= _MOST_TEXTS or not self._paths.with_text:
             return
         self._texts.add(key)
-        # The interactive prompt and notebooks keep their lines there too.
-        text = linecache.getline(file, line).strip()
+        text = text_of(file, line)
         if text:
             record = self._record("line", f"{self._paths.shown(file)}{_SEPARATOR}{line}")
             self._text_stat(record, "text", text[:_LONGEST_TEXT])
