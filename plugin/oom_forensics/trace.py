@@ -7,14 +7,16 @@
             print(oom.verdict.sentence, oom.request.op_name)
         rows = trace.all_allocations(at="oom:0")
 
-Every answer is computed by the converter, the program behind the command and the
-tab; the numbers are the same everywhere.
+In a notebook a trace shows itself as the tab's page. Every answer is computed by the
+converter, the program behind the command and the tab; the numbers are the same everywhere.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +26,7 @@ from oom_forensics import datasets
 from oom_forensics.converter_process import ConverterError, ConverterProcess
 from oom_forensics.datasets import DatasetKind, Filter, GroupBy, Moment, Query
 from oom_forensics.message import Message
+from oom_forensics.pages import CommandError, frame_of, output_of
 from oom_forensics.runs import scan
 
 _PAGE_ROWS = 10_000
@@ -41,7 +44,7 @@ class Trace:
     """A trace file, a run of many hosts, or the newest run of a logdir."""
 
     def __init__(self, path: str | os.PathLike[str], run: str = "") -> None:
-        """Opens a trace; its converter runs until `close`.
+        """Opens a trace; its converter runs from the first question until `close`.
 
         Args:
           path: an .xplane.pb file, a run's folder, or a logdir.
@@ -51,10 +54,21 @@ class Trace:
           TraceError: there is no such file, folder or run.
         """
         self.path = _path_of(path, run)
-        self._converter = ConverterProcess(self.path)
+        self._lock = threading.Lock()
+        self._converter: ConverterProcess | None = None
 
     def __enter__(self) -> Trace:
         return self
+
+    def __fspath__(self) -> str:
+        """Returns the path of the trace: it can be given wherever a path can."""
+        return self.path
+
+    def __str__(self) -> str:
+        return self.path
+
+    def __repr__(self) -> str:
+        return f"Trace({self.path!r})"
 
     def __exit__(
         self,
@@ -66,7 +80,51 @@ class Trace:
 
     def close(self) -> None:
         """Ends the converter."""
-        self._converter.close()
+        with self._lock:
+            converter, self._converter = self._converter, None
+        if converter is not None:
+            converter.close()
+
+    def report(self) -> str:
+        """The story of the OOMs, or of the peaks, as `oom-forensics report` tells it.
+
+        Raises:
+          TraceError: it cannot be told; the sentence says why.
+        """
+        return self._output("report").decode()
+
+    def to_html(self, file: str | os.PathLike[str] | None = None) -> str:
+        """One page of the tab's views that needs no server, as `oom-forensics html` makes it.
+
+        Args:
+          file: where to write it, too.
+
+        Raises:
+          TraceError: it cannot be made; the sentence says why.
+        """
+        page = self._output("html").decode()
+        if file is not None:
+            Path(file).expanduser().write_text(page, encoding="utf-8")
+        return page
+
+    def show(self, *, height: int = 800) -> None:
+        """Shows the page in the cell of a notebook (Jupyter, Colab), `height` pixels high.
+
+        Raises:
+          TraceError: it cannot be made, or this is no notebook.
+        """
+        try:
+            # Not a requirement of ours: in a notebook it is there.
+            notebook = importlib.import_module("IPython.display")
+        except ImportError:
+            raise TraceError(
+                "show() needs a notebook; to_html('page.html') writes the same page to a file."
+            ) from None
+        notebook.display(notebook.HTML(frame_of(self.to_html(), height)))
+
+    def _repr_html_(self) -> str:
+        """The page, for a notebook whose cell ends with a trace."""
+        return frame_of(self.to_html())
 
     def info(self) -> datasets.Info:
         """What is in the trace, which sources, what is missing."""
@@ -249,12 +307,22 @@ class Trace:
         return answer.from_json(self._ask_json(query, other_path))
 
     def _ask_json(self, query: Query, other_path: str) -> dict[str, Any]:
+        with self._lock:
+            if self._converter is None:
+                self._converter = ConverterProcess(self.path)
+            converter = self._converter
         try:
-            body = self._converter.ask(query.to_json(), "json", other_path)
+            body = converter.ask(query.to_json(), "json", other_path)
         except ConverterError as error:
             raise TraceError(str(error)) from None
         answer: dict[str, Any] = json.loads(body)
         return answer
+
+    def _output(self, command: str) -> bytes:
+        try:
+            return output_of(command, self.path)
+        except CommandError as error:
+            raise TraceError(str(error)) from None
 
 
 def _path_of(path: str | os.PathLike[str], run: str) -> str:

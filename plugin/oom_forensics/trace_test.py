@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -103,3 +104,30 @@ def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
         oom_forensics.open(tmp_path / "missing")
     with oom_forensics.open(tmp_path) as trace, pytest.raises(TraceError):
         trace.info()
+
+
+def test_it_tells_the_story_as_the_command_does(trace: Trace, oom_logdir: Path) -> None:
+    said = subprocess.check_output([str(converter_path()), "report", str(oom_logdir)], text=True)
+    assert trace.report() == said
+
+
+def test_it_makes_the_page_and_a_frame_of_it(trace: Trace, tmp_path: Path) -> None:
+    page = trace.to_html(tmp_path / "page.html")
+    assert page == (tmp_path / "page.html").read_text(encoding="utf-8")
+    frame = trace._repr_html_()
+    assert frame.startswith("<iframe ")
+    assert "<script" not in frame
+
+
+def test_without_a_notebook_it_says_what_to_do_instead(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "IPython.display", None)
+    with pytest.raises(TraceError, match="to_html"):
+        trace.show()
+
+
+def test_it_is_a_path_and_starts_nothing_before_it_is_asked(oom_logdir: Path) -> None:
+    with oom_forensics.open(oom_logdir) as opened:
+        assert Path(opened) == oom_logdir
+        assert opened._converter is None

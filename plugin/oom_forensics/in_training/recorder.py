@@ -21,10 +21,13 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from oom_forensics.in_training.collector_library import FILE_NAME, CollectorLibrary
 from oom_forensics.in_training.evidence.moments import add_to_written_runs
+
+if TYPE_CHECKING:
+    from oom_forensics.trace import Trace
 
 _VARIABLES = {"enabled": "OOM_FORENSICS"}
 
@@ -108,14 +111,14 @@ def configure(
             os.environ[_VARIABLES.get(name, f"OOM_FORENSICS_{name.upper()}")] = text
 
 
-def snapshot(logdir: str | os.PathLike[str] | None = None) -> Path:
-    """Writes what the recorder holds now, as at an out-of-memory.
+def snapshot(logdir: str | os.PathLike[str] | None = None) -> Trace:
+    """Writes what the recorder holds now, as at an out-of-memory, and opens it.
 
     Args:
       logdir: Where to; by default where reports go.
 
     Returns:
-      The run's folder, for `oom-forensics report`, `oom_forensics.open` and the tab.
+      The trace; its `path` is the run's folder, for `oom-forensics report` and the tab.
 
     Raises:
       RecorderError: It cannot be written, or TensorFlow is not imported.
@@ -125,7 +128,10 @@ def snapshot(logdir: str | os.PathLike[str] | None = None) -> Path:
     if folder is None:
         raise RecorderError(error)
     add_to_written_runs(library, sys._getframe(1))
-    return Path(folder)
+    # Imported here: a training program that takes no snapshot pays nothing for it.
+    from oom_forensics.trace import Trace
+
+    return Trace(folder)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,46 @@
+"""What the command prints about a trace, and its page in the cell of a notebook."""
+
+from __future__ import annotations
+
+import html
+import subprocess
+
+from oom_forensics.converter_binary import converter_path
+
+
+class CommandError(Exception):
+    """The command could not answer; the message is its one sentence."""
+
+
+def output_of(command: str, path: str) -> bytes:
+    """Runs `oom-forensics COMMAND PATH` and returns what it printed.
+
+    Raises:
+      CommandError: it ended with an error.
+      ConverterMissingError: the package holds no converter.
+    """
+    done = subprocess.run(
+        [str(converter_path()), command, path],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip()
+        raise CommandError(
+            said.removeprefix("oom-forensics: ")
+            or f"oom-forensics {command} ended with {done.returncode}."
+        )
+    return done.stdout
+
+
+def frame_of(page: str, height: int = 800) -> str:
+    """Returns a whole page as a frame `height` pixels high inside another page.
+
+    The frame may run the page's own scripts and nothing else: no cookies, no storage, no
+    navigation of the notebook around it.
+    """
+    return (
+        f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts allow-downloads"'
+        f' title="OOM Forensics" style="width:100%;height:{height}px;border:0"></iframe>'
+    )
