@@ -59,6 +59,7 @@ FLOORS = {
         "frontend/src/chart",
         "frontend/src/ui",
         "frontend/src/views",
+        "frontend/src/fleet",
         "frontend/src/app",
         "frontend/src/.",
     ],

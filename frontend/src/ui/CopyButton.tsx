@@ -1,7 +1,15 @@
 import { useState } from 'preact/hooks';
 
+interface CopyButtonProps {
+  readonly text: string;
+  /** What is copied, for those who do not see the button. */
+  readonly label: string;
+  /** What stands on the button. */
+  readonly shown?: string;
+}
+
 /** Copies `text` and says so for a moment. */
-export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+export function CopyButton({ text, label, shown = 'Copy' }: CopyButtonProps) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     await copyText(text);
@@ -10,7 +18,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
   };
   return (
     <button type="button" class="button quiet" onClick={copy} aria-label={label}>
-      {copied ? 'Copied' : 'Copy'}
+      {copied ? 'Copied' : shown}
     </button>
   );
 }

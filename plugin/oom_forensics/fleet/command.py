@@ -57,21 +57,26 @@ def _convert(options: argparse.Namespace) -> None:
     if not wanted:
         return
     spark = start_spark(options.master)
+    limits = RunLimits(options.run_seconds, options.converter_mib << 20, options.run_mib << 20)
+    progress = Progress(len(wanted))
+    errors = 0
     try:
-        limits = RunLimits(options.run_seconds, options.converter_mib << 20, options.run_mib << 20)
-        written = convert_runs(spark, wanted, options.output, limits, Progress(len(wanted)))
-        changed = {run.run_id for run in wanted} & known.keys()
-        files = rewrite_without(spark, base.files, options.output, changed)
+        for first in range(0, len(wanted), options.commit_every):
+            batch = wanted[first : first + options.commit_every]
+            written = convert_runs(spark, batch, options.output, limits, progress)
+            changed = {run.run_id for run in batch} & known.keys()
+            files = rewrite_without(spark, base.files, options.output, changed)
+            for table, file in sorted(written.files):
+                files[table] = [*files[table], file]
+            base = commit(folder, base, files)
+            errors += written.error_count
     finally:
         spark.stop()
-    for table, file in sorted(written.files):
-        files[table] = [*files[table], file]
-    snapshot = commit(folder, base, files)
     remove_unused(folder)
     took_s = time.monotonic() - begin
     print(
-        f"{written.run_count} runs converted in {took_s:.1f} s, {written.error_count} of them are"
-        f" rows of `errors`; snapshot {snapshot.number} of {options.output}",
+        f"{len(wanted)} runs converted in {took_s:.1f} s, {errors} of them are rows of `errors`;"
+        f" snapshot {base.number} of {options.output}",
         file=sys.stderr,
     )
 
@@ -121,6 +126,13 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=defaults.run_bytes >> 20,
         help="largest run that is looked at (%(default)s)",
+    )
+    parser.add_argument(
+        "--commit-every",
+        type=int,
+        default=20_000,
+        metavar="RUNS",
+        help="readers see so many more at a time (%(default)s)",
     )
     return parser
 

@@ -7,6 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from oom_forensics.fleet.conversion import RunLimits, convert
+from oom_forensics.fleet.run_finder import find_runs
+from oom_forensics.fleet.snapshot import Snapshot, commit
+from oom_forensics.fleet.storage import Folder
+from oom_forensics.fleet.table_files import write_partitions
+
 CORPUS = Path(__file__).resolve().parents[3] / "converter/fuzz/corpus/trace"
 
 
@@ -20,4 +26,18 @@ def jobs(tmp_path: Path) -> Path:
         shutil.copy(CORPUS / f"{trace}.xplane.pb", run / "host.xplane.pb")
     damaged = next((folder / "damaged").rglob("*.xplane.pb"))
     damaged.write_bytes(damaged.read_bytes()[:-100])
+    return folder
+
+
+@pytest.fixture
+def tables(jobs: Path, tmp_path: Path) -> Path:
+    """The tables of `jobs`, made without Spark."""
+    folder = tmp_path / "tables"
+    converted = [convert(run, RunLimits()) for run in find_runs([str(jobs)])]
+    parts = [((table, one.day), rows) for one in converted for table, rows in one.rows.items()]
+    parts.sort(key=lambda part: part[0])
+    snapshot = Snapshot()
+    for table, file in write_partitions(str(folder), parts):
+        snapshot.files[table].append(file)
+    commit(Folder(str(folder)), snapshot, snapshot.files)
     return folder

@@ -16,10 +16,11 @@ class Progress:
         self._total = total
         self._every_s = every_s
         self._begin = time.monotonic()
+        self._before = (0, 0)
 
     @contextmanager
     def watching(self, counts: Callable[[], tuple[int, int]]) -> Iterator[None]:
-        """Asks for (runs done, runs that failed) until the block ends."""
+        """Asks for (runs done, runs that failed) of one batch until the block ends."""
         ended = threading.Event()
         watcher = threading.Thread(target=self._watch, args=(counts, ended), daemon=True)
         watcher.start()
@@ -28,11 +29,12 @@ class Progress:
         finally:
             ended.set()
             watcher.join()
+            self._before = self._sum(counts())
 
     def _watch(self, counts: Callable[[], tuple[int, int]], ended: threading.Event) -> None:
         said = -1
         while not ended.wait(self._every_s):
-            done, failed = counts()
+            done, failed = self._sum(counts())
             # A task that is done again counts again.
             done = min(done, self._total)
             if done != said:
@@ -43,3 +45,6 @@ class Progress:
                     file=sys.stderr,
                     flush=True,
                 )
+
+    def _sum(self, counts: tuple[int, int]) -> tuple[int, int]:
+        return self._before[0] + counts[0], self._before[1] + counts[1]

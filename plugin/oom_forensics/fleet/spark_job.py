@@ -43,7 +43,6 @@ class Written:
 
     files: list[tuple[str, str]]
     """Table and path inside the folder."""
-    run_count: int
     error_count: int
 
 
@@ -122,7 +121,7 @@ def convert_runs(
             .mapPartitions(write)
             .collect()
         )
-    return Written(files, len(runs), min(failed.value, len(runs)))
+    return Written(files, min(failed.value, len(runs)))
 
 
 def rewrite_without(

@@ -1,0 +1,59 @@
+"""`oom-forensics fleet-report`: what a fleet dies of, on one page.
+
+oom-forensics fleet-report DIR -o page.html
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from oom_forensics.fleet.report import answers, page, queries
+from oom_forensics.fleet.storage import FleetError
+
+EXIT_DONE = 0
+EXIT_FAILED = 1
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs the command; `arguments` are those after "fleet-report"."""
+    options = _parser().parse_args(list(arguments))
+    if options.sql:
+        for name, sql in queries().items():
+            print(f"-- {name}.sql\n{sql}")
+        return EXIT_DONE
+    if not options.folder:
+        _parser().error("say where the tables are")
+    try:
+        data = answers(options.folder)
+        text = json.dumps(data, indent=1) if options.format == "json" else page(data)
+        output = options.output or Path(f"fleet-report.{options.format}")
+        output.write_text(text)
+    except FleetError as error:
+        print(f"oom-forensics: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    except OSError as error:
+        print(f"oom-forensics: the page cannot be written: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    (overview,) = data["answers"]["overview"]
+    print(
+        f"{output}: {overview['runs']} runs of {overview['jobs']} jobs,"
+        f" {overview['incidents']} out-of-memory incidents, {overview['errors']} runs not converted"
+    )
+    return EXIT_DONE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="oom-forensics fleet-report",
+        description="Asks the tables that `oom-forensics fleet` wrote, and shows the answers on"
+        " one page that needs no server.",
+    )
+    parser.add_argument("folder", nargs="?", metavar="DIR", help="where the tables are")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="fleet-report.html")
+    parser.add_argument("--format", choices=["html", "json"], default="html")
+    parser.add_argument("--sql", action="store_true", help="print the queries and end")
+    return parser

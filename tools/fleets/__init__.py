@@ -1,0 +1,1 @@
+"""Fleets of real runs: recorded from the demos, converted on a cluster, measured."""
