@@ -12,7 +12,7 @@ import pytest
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
 SCRIPT = Path(__file__).parent / "scripts/jobs.py"
-JOBS = ("cnn_fit", "subclassed", "own_step", "lstm", "eager_loop", "data_map")
+JOBS = ("cnn_fit", "subclassed", "own_step", "lstm", "eager_loop", "data_map", "data_batches")
 
 
 class Line(NamedTuple):
@@ -43,7 +43,7 @@ def read(trace: Path) -> list[Allocations]:
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
     space = xplane_pb2.XSpace.FromString(trace.read_bytes())
-    stacks, ops = {}, {}
+    stacks, ops, sizes = {}, {}, {}
     for plane in space.planes:
         if plane.name != "/oom_forensics:source":
             continue
@@ -67,6 +67,9 @@ def read(trace: Path) -> list[Allocations]:
                         stacks.get(stats.get("made_at_stack"), 0),
                         stats.get("object", ""),
                     )
+                elif record.name == "size":
+                    stats = values(plane, record.stats)
+                    sizes[stats["bytes"]] = Line(stacks.get(stats["stack"], 0), 0, "")
     found = []
     for plane in space.planes:
         for line in plane.lines:
@@ -80,6 +83,8 @@ def read(trace: Path) -> list[Allocations]:
                 source = ops.get(site.display_name)
                 if stats.get("stack"):
                     source = Line(stacks.get(stats["stack"], 0), 0, "")
+                elif not site.display_name:
+                    source = sizes.get(stats["requested_bytes"])
                 found.append(Allocations(site.display_name, source, stats["requested_bytes"]))
     return found
 
@@ -110,7 +115,7 @@ def marked(name: str) -> int:
 
 @pytest.mark.parametrize("job", JOBS)
 def test_almost_all_bytes_have_a_line(runs: dict[str, Any], job: str) -> None:
-    # What has no op is what workers of tf.data and py_function fill: no Python makes it.
+    # What py_function returns is of a shape that nobody knows before.
     allocations = [each for each in runs[job] if each.op or (each.line and any(each.line[:2]))]
     with_line = sum(each.size_bytes for each in allocations if each.line and any(each.line[:2]))
     total = sum(each.size_bytes for each in allocations)
@@ -138,6 +143,7 @@ def test_almost_all_bytes_have_a_line(runs: dict[str, Any], job: str) -> None:
         ("lstm", r"lstm_cell\w*/(MatMul|Tanh|split)", "recurrent", None, "LSTM"),
         ("eager_loop", r"RandomUniform$", None, "eager tensor", ""),
         ("data_map", r"adjust_contrast", None, "augmentation", ""),
+        ("data_batches", r"^mul$", None, "map", ""),
     ],
 )
 def test_the_line_is_the_marked_one(
@@ -157,3 +163,12 @@ def test_the_line_is_the_marked_one(
         if called is not None:
             assert line.called == marked(called)
         assert line.keras_object.startswith(keras_object)
+
+
+def test_a_batch_of_tf_data_is_told_by_the_line_of_its_dataset(runs: dict[str, Any]) -> None:
+    allocations = runs["data_batches"]
+    batches = [each for each in allocations if each.size_bytes == 8 * 32 * 32 * 3 * 4]
+    assert len(batches) >= 8
+    assert {each.line and each.line.called for each in batches} == {marked("batch")}
+    with_line = sum(each.size_bytes for each in allocations if each.line and any(each.line[:2]))
+    assert with_line >= 0.99 * sum(each.size_bytes for each in allocations)

@@ -106,7 +106,16 @@ def data_map() -> None:
         pass
 
 
-for job in (cnn_fit, subclassed, own_step, lstm, eager_loop, data_map):
+def data_batches() -> None:
+    """An input pipeline whose batches no op asks for, and no thread of Python's."""
+    images = tf.data.Dataset.from_tensor_slices(IMAGES)
+    brighter = images.map(lambda image: image * 3.0, num_parallel_calls=2)  # line: map
+    batches = brighter.batch(8)  # line: batch
+    for _ in batches.prefetch(2):
+        pass
+
+
+for job in (cnn_fit, subclassed, own_step, lstm, eager_loop, data_map, data_batches):
     with oom_forensics.record(logdir / job.__name__):
         job()
 print(providers.failures)

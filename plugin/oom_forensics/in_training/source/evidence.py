@@ -13,6 +13,7 @@ from oom_forensics.in_training.evidence.trace_file import compiled_ops, recorded
 from oom_forensics.in_training.evidence.written_run import WrittenRun
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.source.code_origin import CodeOrigin
+from oom_forensics.in_training.source.data_pipelines import DataPipelines
 from oom_forensics.in_training.source.keras_objects import KerasObjects
 from oom_forensics.in_training.source.line_texts import sources_without_file
 from oom_forensics.in_training.source.op_resolver import OpResolver
@@ -30,9 +31,11 @@ def watch_source_lines(library: CollectorLibrary) -> None:
     if not settings.source_lines:
         return
     graphs = TracedGraphs()
+    pipelines = DataPipelines(CodeOrigin(settings.user_paths, settings.library_paths))
     objects = KerasObjects(CodeOrigin(settings.user_paths, settings.library_paths))
     when_imported("tensorflow.python.framework.func_graph", graphs.watch_graphs)
     when_imported("tensorflow.python.eager.context", graphs.watch_removals)
+    when_imported("tensorflow.python.data.ops.dataset_ops", pipelines.watch)
     when_imported("keras.src.ops.operation", objects.watch_operations)
     when_imported("keras.src.backend.tensorflow.core", objects.watch_scopes)
     for module, name in (
@@ -44,7 +47,7 @@ def watch_source_lines(library: CollectorLibrary) -> None:
     atexit.register(graphs.close)
 
     def lines_of(run: WrittenRun) -> bytes | None:
-        return _lines_of(run, EvidenceSettings.now(library), graphs, objects)
+        return _lines_of(run, EvidenceSettings.now(library), graphs, objects, pipelines)
 
     providers.register(lines_of, limit_s=_LIMIT_S)
 
@@ -54,12 +57,18 @@ def _class_watcher(objects: KerasObjects, name: str) -> Callable[[ModuleType], N
 
 
 def _lines_of(
-    run: WrittenRun, settings: EvidenceSettings, graphs: TracedGraphs, objects: KerasObjects
+    run: WrittenRun,
+    settings: EvidenceSettings,
+    graphs: TracedGraphs,
+    objects: KerasObjects,
+    pipelines: DataPipelines,
 ) -> bytes | None:
     if not settings.source_lines:
         return None
     origin = CodeOrigin(settings.user_paths, settings.library_paths)
     plane = SourcePlane(ShownPaths(settings.source_paths))
+    for size_bytes, stack in pipelines.sizes():
+        plane.add_size(size_bytes, stack)
     resolver = OpResolver(graphs, objects, origin)
     for name, op in resolver.resolve_all([*run.ops, *compiled_ops(run.trace)]):
         made = op.keras_object

@@ -66,6 +66,12 @@ class SourcePlane:
         if object_text:
             self._text_stat(record, "object", object_text)
 
+    def add_size(self, size_bytes: int, stack: Stack) -> None:
+        """Writes where that was made which asks for so many bytes outside of any op."""
+        record = self._record("size")
+        self._number_stat(record, "bytes", size_bytes)
+        self._number_stat(record, "stack", self.add_stack(stack))
+
     def add_keeper(
         self, addresses: Sequence[int], size_bytes: int, chain: Sequence[str], stack: Stack
     ) -> None:
