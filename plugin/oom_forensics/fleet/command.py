@@ -66,10 +66,10 @@ def _convert(options: argparse.Namespace) -> None:
             written = convert_runs(spark, batch, options.output, limits, progress)
             changed = {run.run_id for run in batch} & known.keys()
             files = rewrite_without(spark, base.files, options.output, changed)
-            for table, file in sorted(written.files):
-                files[table] = [*files[table], file]
+            for file in sorted(written):
+                files[file.table] = [*files[file.table], file.path]
             base = commit(folder, base, files)
-            errors += written.error_count
+            errors += sum(file.row_count for file in written if file.table == "errors")
     finally:
         spark.stop()
     remove_unused(folder)

@@ -37,7 +37,7 @@ def tables(jobs: Path, tmp_path: Path) -> Path:
     parts = [((table, one.day), rows) for one in converted for table, rows in one.rows.items()]
     parts.sort(key=lambda part: part[0])
     snapshot = Snapshot()
-    for table, file in write_partitions(str(folder), parts):
-        snapshot.files[table].append(file)
+    for file in write_partitions(str(folder), parts):
+        snapshot.files[file.table].append(file.path)
     commit(Folder(str(folder)), snapshot, snapshot.files)
     return folder

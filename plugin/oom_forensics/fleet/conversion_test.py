@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 import pyarrow as pa
+from fleets.by_command import rows_by_command
 
-from oom_forensics.converter_binary import converter_path
-from oom_forensics.datasets import Query
 from oom_forensics.fleet.conversion import RunLimits, convert
 from oom_forensics.fleet.run_finder import find_runs
-from oom_forensics.fleet.run_rows import rows_of_run
 from oom_forensics.fleet.tables import TABLES
-from oom_forensics.message import Message
-
-_Answer = TypeVar("_Answer", bound=Message)
 
 
 def test_rows_equal_those_of_the_command_run_by_hand(jobs: Path) -> None:
     (run,) = find_runs([str(jobs / "one")])
 
-    def by_command(answer: type[_Answer], query: Query) -> _Answer:
-        asked = [f"--dataset={query.dataset.value.lower()}", f"--limit={query.limit}"]
-        if query.filter.allocator:
-            asked += [f"--host={query.filter.host}", f"--allocator={query.filter.allocator}"]
-        if query.group_by.value != "GROUP_NONE":
-            asked.append(f"--group-by={query.group_by.value.removeprefix('GROUP_').lower()}")
-            asked.append("--at=peak" if query.at.peak else f"--at=oom:{query.at.oom}")
-        done = subprocess.run(
-            [converter_path(), "convert", run.url, *asked],
-            check=True,
-            capture_output=True,
-        )
-        return answer.from_json(json.loads(done.stdout))
-
-    by_hand, _ = rows_of_run(by_command)
+    by_hand = rows_by_command(run.url)
     converted = convert(run, RunLimits())
     assert not converted.failed
     assert len(converted.rows["incidents"]) == 1

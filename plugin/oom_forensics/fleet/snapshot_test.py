@@ -15,7 +15,7 @@ from oom_forensics.fleet.snapshot import (
     remove_unused,
 )
 from oom_forensics.fleet.storage import Folder, StorageError
-from oom_forensics.fleet.table_files import write_partitions, write_without
+from oom_forensics.fleet.table_files import TableFile, write_partitions, write_without
 from oom_forensics.fleet.tables import TABLES
 
 
@@ -24,10 +24,10 @@ def error_row(run_id: str, **columns: object) -> dict[str, object]:
     return {**row, "run_id": run_id, "sentence": "damaged", **columns}
 
 
-def files_of(folder: Folder, *new: tuple[str, str]) -> dict[str, list[str]]:
+def files_of(folder: Folder, *new: TableFile) -> dict[str, list[str]]:
     files = {table: list(some) for table, some in read_snapshot(folder).files.items()}
-    for table, file in new:
-        files[table].append(file)
+    for file in new:
+        files[file.table].append(file.path)
     return files
 
 
@@ -64,13 +64,13 @@ def test_rows_of_a_run_leave_the_files_that_have_them_and_no_others(tmp_path: Pa
         (("errors", "2026-11-21"), [error_row("c")]),
         (("errors", "2026-11-22"), [error_row("a")]),
     ]
-    (both, other, only) = (file for _, file in write_partitions(url, rows))
+    (both, other, only) = (file.path for file in write_partitions(url, rows))
     assert write_without(url, other, {"a"}) == other
     assert write_without(url, only, {"a"}) is None
     rewritten = write_without(url, both, {"a"})
     assert rewritten not in (None, both)
     folder = Folder(url)
-    commit(folder, Snapshot(), files_of(folder, ("errors", str(rewritten)), ("errors", other)))
+    commit(folder, Snapshot(), {**files_of(folder), "errors": [str(rewritten), other]})
     assert sorted(dataset(url, "errors").to_table()["run_id"].to_pylist()) == ["b", "c"]
 
 
@@ -81,12 +81,12 @@ def test_files_are_removed_once_no_reader_can_need_them(
     rows = [(("errors", f"2026-11-2{n}"), [error_row("a")]) for n in range(3)]
     old, new, stray = write_partitions(str(tmp_path), rows)
     first = commit(folder, Snapshot(), files_of(folder, old))
-    commit(folder, first, {**files_of(folder), "errors": [new[1]]})
+    commit(folder, first, {**files_of(folder), "errors": [new.path]})
     assert remove_unused(folder) == 0, "a reader may have begun, a writer be at work"
     monkeypatch.setattr("oom_forensics.fleet.snapshot._READERS_S", 0.0)
     monkeypatch.setattr("oom_forensics.fleet.snapshot._WRITERS_S", 0.0)
     assert remove_unused(folder) == 2
-    assert [(tmp_path / file).exists() for _, file in (old, new, stray)] == [False, True, False]
+    assert [(tmp_path / file.path).exists() for file in (old, new, stray)] == [False, True, False]
     assert dataset(str(tmp_path), "errors").count_rows() == 1
 
 

@@ -13,7 +13,6 @@ import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from oom_forensics.fleet.conversion import RunLimits, convert
 from oom_forensics.fleet.progress import Progress
 from oom_forensics.fleet.run_finder import FleetRun
 from oom_forensics.fleet.storage import FleetError
-from oom_forensics.fleet.table_files import Partition, write_partitions, write_without
+from oom_forensics.fleet.table_files import Partition, TableFile, write_partitions, write_without
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,15 +34,6 @@ _EMBEDDED = "local[*,4]"
 
 _Key = tuple[Partition, int, str]
 """Partition, the file of it, run."""
-
-
-@dataclass(frozen=True)
-class Written:
-    """What a job has written; nothing of it counts before it is committed."""
-
-    files: list[tuple[str, str]]
-    """Table and path inside the folder."""
-    error_count: int
 
 
 class SparkError(FleetError):
@@ -85,8 +75,8 @@ def start_spark(master: str | None) -> SparkSession:
 
 def convert_runs(
     spark: SparkSession, runs: Sequence[FleetRun], url: str, limits: RunLimits, progress: Progress
-) -> Written:
-    """Converts runs and writes their rows into files below `url`.
+) -> list[TableFile]:
+    """Converts runs and writes their rows into files below `url`; none counts yet.
 
     Raises:
       SparkError: Spark gave the job up.
@@ -107,11 +97,11 @@ def convert_runs(
         done.add(1)
         failed.add(int(converted.failed))
 
-    def write(rows: Iterator[tuple[_Key, list[dict[str, Any]]]]) -> Iterator[tuple[str, str]]:
+    def write(rows: Iterator[tuple[_Key, list[dict[str, Any]]]]) -> Iterator[TableFile]:
         return write_partitions(url, ((key[0], some) for key, some in rows))
 
     with progress.watching(lambda: (done.value, failed.value)), _told_in_a_sentence():
-        files = (
+        written: list[TableFile] = (
             context.parallelize(runs, tasks)
             .flatMap(rows_of)
             .repartitionAndSortWithinPartitions(
@@ -121,7 +111,7 @@ def convert_runs(
             .mapPartitions(write)
             .collect()
         )
-    return Written(files, min(failed.value, len(runs)))
+    return written
 
 
 def rewrite_without(

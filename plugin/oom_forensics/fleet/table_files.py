@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute
@@ -19,10 +19,19 @@ Partition = tuple[str, str]
 """Table and day."""
 
 
+class TableFile(NamedTuple):
+    """A file that was written."""
+
+    table: str
+    path: str
+    """Inside the folder."""
+    row_count: int
+
+
 def write_partitions(
     url: str, rows: Iterable[tuple[Partition, list[dict[str, Any]]]]
-) -> Iterator[tuple[str, str]]:
-    """Writes rows that come sorted by partition; yields table and path of each new file."""
+) -> Iterator[TableFile]:
+    """Writes rows that come sorted by partition; yields each new file."""
     folder = Folder(url)
     current: Partition | None = None
     writer: _Writer | None = None
@@ -69,6 +78,7 @@ class _Writer:
         self._path = f"{self._table}/day={day}/{uuid.uuid4().hex}.parquet"
         self._schema = TABLES[self._table].schema
         self._waiting: list[dict[str, Any]] = []
+        self._row_count = 0
         path = folder.inside(self._path)
         folder.filesystem.makedirs(path.rpartition("/")[0], exist_ok=True)
         self._parquet = pa.parquet.ParquetWriter(
@@ -80,12 +90,13 @@ class _Writer:
         if len(self._waiting) >= _ROWS_AT_A_TIME:
             self._write()
 
-    def close(self) -> tuple[str, str]:
+    def close(self) -> TableFile:
         if self._waiting:
             self._write()
         self._parquet.close()
-        return self._table, self._path
+        return TableFile(self._table, self._path, self._row_count)
 
     def _write(self) -> None:
+        self._row_count += len(self._waiting)
         self._parquet.write_table(pa.Table.from_pylist(self._waiting, self._schema))
         self._waiting = []
