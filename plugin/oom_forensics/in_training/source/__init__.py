@@ -10,6 +10,7 @@ looked up here in the graphs that TensorFlow traced in this process:
     traced_graphs   the function graphs of this process, and those just removed
     keras_objects   where each Keras layer, optimizer, loss and metric was made
     data_pipelines  where each dataset was made, by the size of its elements
+    keras2_objects  … and of Keras 2
     op_resolver     a recorded name → its frames and its Keras object
     line_texts      the text of a line, also of a notebook's
     source_plane    the plane that a run gets (`/oom_forensics:source`)

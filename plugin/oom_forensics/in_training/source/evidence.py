@@ -14,6 +14,7 @@ from oom_forensics.in_training.evidence.written_run import WrittenRun
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.source.code_origin import CodeOrigin
 from oom_forensics.in_training.source.data_pipelines import DataPipelines
+from oom_forensics.in_training.source.keras2_objects import watch_keras2
 from oom_forensics.in_training.source.keras_objects import KerasObjects
 from oom_forensics.in_training.source.line_texts import sources_without_file
 from oom_forensics.in_training.source.op_resolver import OpResolver
@@ -44,6 +45,7 @@ def watch_source_lines(library: CollectorLibrary) -> None:
         ("keras.src.metrics.metric", "Metric"),
     ):
         when_imported(module, _class_watcher(objects, name))
+    watch_keras2(objects)
     atexit.register(graphs.close)
 
     def lines_of(run: WrittenRun) -> bytes | None:

@@ -128,21 +128,28 @@ class KerasObjects:
         made_here[key] = _Made(weakref.ref(made, forget), stack_of(frame, self._origin), by_user)
 
     def _remember_scope(self, scope: Any, frame: FrameType) -> None:
+        caller = scope.caller
+        if caller is None and not self._origin.is_user(frame.f_code.co_filename):
+            # A loss opens its scope without saying so. Only a library's frame is asked.
+            caller = frame.f_locals.get("self")
+        self.add_scope(caller, scope.name)
+
+    def add_scope(self, owner: Any, name: str, below: str | None = None) -> None:
+        """Remembers whose scope the graph in hand is in, or, with `below`, will be in.
+
+        `name` is the owner's; `below` the scope that is to be opened in the present one.
+        """
         from tensorflow.python.eager import context
         from tensorflow.python.framework import ops
 
         if context.executing_eagerly() or self._scopes >= _MOST_SCOPES:
             return
-        caller = scope.caller
-        if caller is None and not self._origin.is_user(frame.f_code.co_filename):
-            # A loss opens its scope without saying so. Only a library's frame is asked.
-            caller = frame.f_locals.get("self")
-        made = self._made.get(id(caller))
-        if made is None or made.alive() is not caller:
+        made = self._made.get(id(owner))
+        if made is None or made.alive() is not owner:
             return
         graph = ops.get_default_graph()
-        path = graph.get_name_scope()
-        found = KerasObject(f"{type(caller).__name__} {scope.name}", made.at, made.by_user)
+        path = "/".join(filter(None, (graph.get_name_scope(), below)))
+        found = KerasObject(f"{type(owner).__name__} {name}", made.at, made.by_user)
         self._of_graph.setdefault(graph, {})[path] = found
         self._of_any_graph[path] = found
         self._scopes += 1
