@@ -257,7 +257,9 @@ std::string UsageText() {
   oom-forensics serve PATH     answers requests on stdin (proto/service.proto)
   oom-forensics fleet GLOB... -o DIR
                                many runs into Parquet tables, on Apache Spark
-                               (a part of the Python package)
+  oom-forensics fleet-report DIR
+                               what they die of, on one page
+                               (parts of the Python package)
   oom-forensics doctor         would an OOM be recorded here, and if not, why
                                (a part of the Python package)
 

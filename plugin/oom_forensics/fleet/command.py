@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 
 from oom_forensics.fleet.conversion import RunLimits
+from oom_forensics.fleet.in_process import InProcess
 from oom_forensics.fleet.progress import Progress
 from oom_forensics.fleet.reading import table_of
 from oom_forensics.fleet.run_finder import find_runs
@@ -22,12 +23,13 @@ from oom_forensics.fleet.snapshot import (
     read_snapshot,
     remove_unused,
 )
-from oom_forensics.fleet.spark_job import convert_runs, rewrite_without, start_spark
+from oom_forensics.fleet.spark_job import SparkJob
 from oom_forensics.fleet.storage import FleetError, Folder
 from oom_forensics.fleet.tables import TABLES
 
 EXIT_DONE = 0
 EXIT_FAILED = 1
+_NO_SPARK = "none"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -56,22 +58,22 @@ def _convert(options: argparse.Namespace) -> None:
     print(f"{len(found)} runs found, {len(wanted)} of them new or changed", file=sys.stderr)
     if not wanted:
         return
-    spark = start_spark(options.master)
+    job = InProcess() if options.master == _NO_SPARK else SparkJob(options.master)
     limits = RunLimits(options.run_seconds, options.converter_mib << 20, options.run_mib << 20)
     progress = Progress(len(wanted))
     errors = 0
     try:
         for first in range(0, len(wanted), options.commit_every):
             batch = wanted[first : first + options.commit_every]
-            written = convert_runs(spark, batch, options.output, limits, progress)
+            written = job.convert(batch, options.output, limits, progress)
             changed = {run.run_id for run in batch} & known.keys()
-            files = rewrite_without(spark, base.files, options.output, changed)
+            files = job.rewrite_without(base.files, options.output, changed)
             for file in sorted(written):
                 files[file.table] = [*files[file.table], file.path]
             base = commit(folder, base, files)
             errors += sum(file.row_count for file in written if file.table == "errors")
     finally:
-        spark.stop()
+        job.stop()
     remove_unused(folder)
     took_s = time.monotonic() - begin
     print(
@@ -108,7 +110,11 @@ def _parser() -> argparse.ArgumentParser:
         "runs", nargs="*", metavar="RUNS", help="folders, traces, globs, @FILE; paths or URLs"
     )
     parser.add_argument("-o", "--output", metavar="DIR", help="where the tables are; path or URL")
-    parser.add_argument("--master", help="Spark's master; default: all cores of this machine")
+    parser.add_argument(
+        "--master",
+        help="Spark's master; default: all cores of this machine; none: one run after the other,"
+        " without Spark",
+    )
     parser.add_argument("--job", metavar="REGEX", help="its group is the name of a run's job")
     parser.add_argument("--again", action="store_true", help="convert known runs too")
     parser.add_argument("--schema", action="store_true", help="print the tables' columns")

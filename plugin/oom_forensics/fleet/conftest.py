@@ -7,11 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from oom_forensics.fleet.conversion import RunLimits, convert
-from oom_forensics.fleet.run_finder import find_runs
-from oom_forensics.fleet.snapshot import Snapshot, commit
-from oom_forensics.fleet.storage import Folder
-from oom_forensics.fleet.table_files import write_partitions
+from oom_forensics.fleet.command import main
 
 CORPUS = Path(__file__).resolve().parents[3] / "converter/fuzz/corpus/trace"
 
@@ -33,11 +29,5 @@ def jobs(tmp_path: Path) -> Path:
 def tables(jobs: Path, tmp_path: Path) -> Path:
     """The tables of `jobs`, made without Spark."""
     folder = tmp_path / "tables"
-    converted = [convert(run, RunLimits()) for run in find_runs([str(jobs)])]
-    parts = [((table, one.day), rows) for one in converted for table, rows in one.rows.items()]
-    parts.sort(key=lambda part: part[0])
-    snapshot = Snapshot()
-    for file in write_partitions(str(folder), parts):
-        snapshot.files[file.table].append(file.path)
-    commit(Folder(str(folder)), snapshot, snapshot.files)
+    assert main([str(jobs), "-o", str(folder), "--master", "none"]) == 0
     return folder

@@ -40,7 +40,89 @@ class SparkError(FleetError):
     """Spark could not be started, or gave a job up."""
 
 
-def start_spark(master: str | None) -> SparkSession:
+class SparkJob:
+    """A Spark that jobs are given to."""
+
+    def __init__(self, master: str | None) -> None:
+        """Starts Spark, or joins the one that `spark-submit` started.
+
+        Args:
+          master: as Spark names it; None: what spark-submit says, else inside this process.
+
+        Raises:
+          SparkError: Java is missing.
+        """
+        self._session = _start(master)
+
+    def convert(
+        self, runs: Sequence[FleetRun], url: str, limits: RunLimits, progress: Progress
+    ) -> list[TableFile]:
+        """Converts runs and writes their rows into files below `url`; none counts yet.
+
+        Raises:
+          SparkError: Spark gave the job up.
+        """
+        context = self._session.sparkContext
+        done, failed = context.accumulator(0), context.accumulator(0)
+        buckets = max(1, -(-len(runs) // RUNS_PER_FILE))
+        tasks = min(
+            len(runs),
+            max(context.defaultParallelism * _TASKS_PER_CORE, len(runs) // _RUNS_PER_TASK),
+        )
+
+        def rows_of(run: FleetRun) -> Iterator[tuple[_Key, list[dict[str, Any]]]]:
+            converted = convert(run, limits)
+            bucket = zlib.crc32(run.run_id.encode()) % buckets
+            for table, rows in converted.rows.items():
+                if rows:
+                    yield ((table, converted.day), bucket, run.run_id), rows
+            done.add(1)
+            failed.add(int(converted.failed))
+
+        def write(rows: Iterator[tuple[_Key, list[dict[str, Any]]]]) -> Iterator[TableFile]:
+            return write_partitions(url, ((key[0], some) for key, some in rows))
+
+        with progress.watching(lambda: (done.value, failed.value)), _told_in_a_sentence():
+            written: list[TableFile] = (
+                context.parallelize(runs, tasks)
+                .flatMap(rows_of)
+                .repartitionAndSortWithinPartitions(
+                    numPartitions=min(buckets * 8, context.defaultParallelism * _TASKS_PER_CORE),
+                    partitionFunc=lambda key: zlib.crc32(repr(key[:2]).encode()),
+                )
+                .mapPartitions(write)
+                .collect()
+            )
+        return written
+
+    def rewrite_without(
+        self, files: dict[str, list[str]], url: str, run_ids: set[str]
+    ) -> dict[str, list[str]]:
+        """Returns the tables' files without the rows of some runs, written anew where needed."""
+        if not run_ids:
+            return files
+        pairs = [(table, file) for table, some in files.items() for file in some]
+
+        def rewrite(pair: tuple[str, str]) -> tuple[str, str | None]:
+            return pair[0], write_without(url, pair[1], run_ids)
+
+        left: dict[str, list[str]] = {table: [] for table in files}
+        rewritten = self._session.sparkContext.parallelize(pairs, max(1, len(pairs) // 4)).map(
+            rewrite
+        )
+        with _told_in_a_sentence():
+            pairs_left = rewritten.collect()
+        for table, file in pairs_left:
+            if file is not None:
+                left[table].append(file)
+        return left
+
+    def stop(self) -> None:
+        """Ends Spark."""
+        self._session.stop()
+
+
+def _start(master: str | None) -> SparkSession:
     """Returns the session of `spark-submit`, of a cluster, or one inside this process.
 
     Raises:
@@ -71,68 +153,6 @@ def start_spark(master: str | None) -> SparkSession:
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
-
-
-def convert_runs(
-    spark: SparkSession, runs: Sequence[FleetRun], url: str, limits: RunLimits, progress: Progress
-) -> list[TableFile]:
-    """Converts runs and writes their rows into files below `url`; none counts yet.
-
-    Raises:
-      SparkError: Spark gave the job up.
-    """
-    context = spark.sparkContext
-    done, failed = context.accumulator(0), context.accumulator(0)
-    buckets = max(1, -(-len(runs) // RUNS_PER_FILE))
-    tasks = min(
-        len(runs), max(context.defaultParallelism * _TASKS_PER_CORE, len(runs) // _RUNS_PER_TASK)
-    )
-
-    def rows_of(run: FleetRun) -> Iterator[tuple[_Key, list[dict[str, Any]]]]:
-        converted = convert(run, limits)
-        bucket = zlib.crc32(run.run_id.encode()) % buckets
-        for table, rows in converted.rows.items():
-            if rows:
-                yield ((table, converted.day), bucket, run.run_id), rows
-        done.add(1)
-        failed.add(int(converted.failed))
-
-    def write(rows: Iterator[tuple[_Key, list[dict[str, Any]]]]) -> Iterator[TableFile]:
-        return write_partitions(url, ((key[0], some) for key, some in rows))
-
-    with progress.watching(lambda: (done.value, failed.value)), _told_in_a_sentence():
-        written: list[TableFile] = (
-            context.parallelize(runs, tasks)
-            .flatMap(rows_of)
-            .repartitionAndSortWithinPartitions(
-                numPartitions=min(buckets * 8, context.defaultParallelism * _TASKS_PER_CORE),
-                partitionFunc=lambda key: zlib.crc32(repr(key[:2]).encode()),
-            )
-            .mapPartitions(write)
-            .collect()
-        )
-    return written
-
-
-def rewrite_without(
-    spark: SparkSession, files: dict[str, list[str]], url: str, run_ids: set[str]
-) -> dict[str, list[str]]:
-    """Returns the tables' files without the rows of some runs, written anew where they had any."""
-    if not run_ids:
-        return files
-    pairs = [(table, file) for table, some in files.items() for file in some]
-
-    def rewrite(pair: tuple[str, str]) -> tuple[str, str | None]:
-        return pair[0], write_without(url, pair[1], run_ids)
-
-    left: dict[str, list[str]] = {table: [] for table in files}
-    rewritten = spark.sparkContext.parallelize(pairs, max(1, len(pairs) // 4)).map(rewrite)
-    with _told_in_a_sentence():
-        pairs_left = rewritten.collect()
-    for table, file in pairs_left:
-        if file is not None:
-            left[table].append(file)
-    return left
 
 
 @contextmanager

@@ -1,4 +1,7 @@
-"""The whole command on an embedded Spark; where it is not installed, tools/try_fleet has it."""
+"""The whole command, without Spark and on an embedded one.
+
+Where Spark is not installed (tools/setup fleet) the latter is left out.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ import pytest
 from oom_forensics.fleet import connect
 from oom_forensics.fleet.command import main
 
-pytest.importorskip("pyspark")
 
-
+@pytest.mark.parametrize("master", ["none", "local[2]"])
 def test_a_fleet_is_converted_once_and_what_changed_once_more(
+    master: str,
     jobs: Path,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
@@ -21,8 +24,10 @@ def test_a_fleet_is_converted_once_and_what_changed_once_more(
 ) -> None:
     # The package lies in a source tree here, where Spark's workers do not find it by themselves.
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    if master != "none":
+        pytest.importorskip("pyspark")
     tables = str(tmp_path / "tables")
-    arguments = [str(jobs), "-o", tables, "--master", "local[2]"]
+    arguments = [str(jobs), "-o", tables, "--master", master]
     assert main(arguments) == 0
     assert connect(tables).sql("select job from runs order by job").fetchall() == [
         ("one",),
