@@ -270,6 +270,8 @@ SessionFacts Collector::Facts() {
   facts.cupti_mode = watch.mode;
   facts.cupti_reason = watch.reason;
   facts.environment = AllocationEnvironment();
+  facts.unnamed_allocations = recorder_.sites().unnamed();
+  facts.unknown_allocator_requests = recorder_.allocators().unknown();
   facts.sampling_rate = settings.allocation_log_sampling_rate;
   facts.min_bytes = settings.min_bytes;
   facts.anonymize_addresses = settings.anonymize_addresses;
@@ -283,13 +285,14 @@ SessionFacts Collector::Facts() {
   return facts;
 }
 
-std::vector<AllocatorState> Collector::AllocatorStates() const {
+std::vector<AllocatorState> Collector::AllocatorStates() {
   std::vector<AllocatorState> states = StatesOfBfcAllocators();
   for (AllocatorState& state : StatesOfDirectAllocators()) {
     states.push_back(std::move(state));
   }
   for (AllocatorState& state : states) {
     state.info.complete &= saw_everything_;
+    state.unlisted_allocations = recorder_.CountUnlisted(state.info.id);
   }
   if (const auto statistics = StatisticsOfCpuAllocator()) {
     AllocatorState state;
@@ -310,9 +313,6 @@ bool Collector::Begin(CaptureOwner owner) {
   if (!recorder_.StartCapture(owner)) {
     device_memory_.EndSession();
     return false;
-  }
-  for (size_t i = 0; i < recorder_.allocators().size(); ++i) {
-    context.baseline_dumps.push_back(MemoryDumpOf(i));
   }
   std::lock_guard<std::mutex> lock(contexts_mutex_);
   contexts_[static_cast<size_t>(owner)] = std::move(context);
@@ -410,15 +410,10 @@ std::string Collector::WriteRecording(const Recording& recording,
                                       SessionFacts session) {
   session.origin = "profile";
   session.buffer_events = CurrentSettings().capture_events;
-  std::vector<AllocatorFacts> allocators;
+  std::vector<AllocatorInfo> allocators;
   for (size_t i = 0; i < recorder_.allocators().size(); ++i) {
-    AllocatorFacts facts;
-    facts.info = recorder_.allocators().Describe(i);
-    facts.info.complete &= saw_everything_;
-    if (i < context.baseline_dumps.size()) {
-      facts.baseline_dump = context.baseline_dumps[i];
-    }
-    allocators.push_back(std::move(facts));
+    allocators.push_back(recorder_.allocators().Describe(i));
+    allocators.back().complete &= saw_everything_;
   }
   return WriteTrace(session, allocators, recording,
                     recorder_.sites().Snapshot(),
@@ -458,7 +453,7 @@ std::string Collector::StatusJson() {
   return json.Take();
 }
 
-std::string Collector::MemoryStatsJson() const {
+std::string Collector::MemoryStatsJson() {
   JsonWriter json;
   json.BeginArray();
   for (const AllocatorState& state : AllocatorStates()) {

@@ -78,7 +78,7 @@ class Collector {
   std::string StatusJson();
 
   // The state of every allocator, as a JSON array.
-  std::string MemoryStatsJson() const;
+  std::string MemoryStatsJson();
 
  private:
   explicit Collector(const Settings& settings);
@@ -89,15 +89,13 @@ class Collector {
   static void ProbeDevices(ProbeMoment moment) noexcept;
   Settings CurrentSettings();
   SessionFacts Facts();
-  std::vector<AllocatorState> AllocatorStates() const;
+  std::vector<AllocatorState> AllocatorStates();
   // The modules that XLA compiled, as an XSpace to append to a file of our own.
   std::string ModulesPlane(const Recording& recording,
                            const std::vector<const Site*>& sites);
   // What a recording needs beside its events.
   struct RecordingContext {
     int64_t start_ns = 0;
-    // tensorflow.MemoryDump of each allocator, when the recording began.
-    std::vector<std::string> baseline_dumps;
     // What was taken off the addresses of its trace; once that is written.
     uint64_t address_shift = 0;
   };

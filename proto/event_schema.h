@@ -272,11 +272,13 @@ inline constexpr std::string_view kHasLayout = "has_layout";  // uint64
 // kBytesLimit is also a stat of the plane: the most that the allocator may ever
 // use, whether or not it has grown to that (a BFC allocator's memory limit).
 // Absent: there is none, or the allocator does not say.
-// TensorFlow's own chunk map when the recording began (a MemoryDump).
-inline constexpr std::string_view kBaselineDump = "baseline_dump";  // bytes
 // 1 when the live set at the start is complete (the collector was there when
 // the allocator was made); 0 when chunks may be missing from it.
 inline constexpr std::string_view kBaselineComplete = "baseline_complete";
+// Allocations for which the collector's list of what is live had no room, since
+// the allocator was made: the baseline may lack them. Absent: 0.
+inline constexpr std::string_view kUnlistedAllocations =
+    "unlisted_allocations";  // uint64
 // Events of this allocator that happened but are not in the trace.
 inline constexpr std::string_view kDroppedEvents = "dropped_events";  // uint64
 // Exact totals of the recording, whatever was dropped or sampled.
@@ -302,6 +304,13 @@ inline constexpr std::string_view kBufferEvents = "buffer_events";  // uint64
 inline constexpr std::string_view kAnonymized = "anonymized";  // uint64
 // Environment variables that decide how TensorFlow allocates, "NAME=value".
 inline constexpr std::string_view kEnvironment = "environment";  // str, lines
+// What the collector had no room for since TensorFlow was loaded; absent: 0.
+// Allocations that have their sizes but no names: the table of sites was full.
+inline constexpr std::string_view kUnnamedAllocations =
+    "unnamed_allocations";  // uint64
+// Requests that are not recorded: the table of allocators was full.
+inline constexpr std::string_view kUnknownAllocatorRequests =
+    "unknown_allocator_requests";  // uint64
 
 // Stats of kModulesPlane, where the collector wrote it. Modules that something
 // live or refused belongs to, and that are not there: their number and the size

@@ -131,9 +131,9 @@ bool FlightRecorder::WriteTraceTo(const RunFolder& folder,
                                   const Recording& recording,
                                   const std::vector<const Site*>& sites,
                                   std::string* error) {
-  std::vector<AllocatorFacts> allocators;
+  std::vector<AllocatorInfo> allocators;
   for (const AllocatorState& state : states) {
-    if (state.has_events) allocators.push_back({state.info, ""});
+    if (state.has_events) allocators.push_back(state.info);
   }
   const uint64_t address_shift = AddressShift(session, recording);
   const std::string name = HostName() + ".xplane.pb";

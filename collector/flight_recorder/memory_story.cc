@@ -149,6 +149,7 @@ OutOfMemory TellOutOfMemory(const Recording& recording,
     if (failure.sequence == failed_sequence) oom.failure = failure;
   }
   oom.site = KeyOf(sites, oom.event.site);
+  oom.unlisted_allocations = recording.totals[oom.event.allocator].unlisted;
   return oom;
 }
 

@@ -40,6 +40,8 @@ struct OutOfMemory {
   SiteKey site;
   Failure failure;
   int64_t training_step = kNoStep;
+  // Allocations of its allocator that may be missing among the holders.
+  uint64_t unlisted_allocations = 0;
   // Why it was not met, out of the allocator's own numbers at that moment.
   PlacementVerdict placement;
 };

@@ -190,6 +190,13 @@ std::string WriteReport(const MemoryStory& story, const SessionFacts& session,
   json.Name("live_by_site");
   WriteHolders(story, &json);
   json.Field("live_sites", static_cast<uint64_t>(story.holders.size()));
+  if (session.unnamed_allocations != 0) {
+    json.Field("unnamed_allocations", session.unnamed_allocations);
+  }
+  if (session.unknown_allocator_requests != 0) {
+    json.Field("unknown_allocator_requests",
+               session.unknown_allocator_requests);
+  }
   json.Name("recent_allocations");
   WriteRecent(story, settings, &json);
   json.Name("settings");

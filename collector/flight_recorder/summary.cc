@@ -72,7 +72,14 @@ std::vector<std::string> SummaryLines(const MemoryStory& story) {
                " in " + std::to_string(holder.count) + " of " +
                OpName(holder.site) + TypeAndShape(holder.site);
   }
-  if (!holders.empty()) lines.push_back("Largest holders: " + holders + ".");
+  if (!holders.empty()) {
+    lines.push_back("Largest holders: " + holders + "." +
+                    (oom.unlisted_allocations == 0
+                         ? ""
+                         : " The list of what is live was full: " +
+                               FormatCount(oom.unlisted_allocations) +
+                               " allocations were never in it."));
+  }
   return lines;
 }
 

@@ -4,24 +4,55 @@
 #include <utility>
 
 namespace oom_forensics::collector {
+namespace {
+
+// Requests of allocators without room, until room is looked for again.
+constexpr uint64_t kTryAgainAfter = 4096;
+
+}  // namespace
 
 const AllocatorInfo* AllocatorTable::Add(const void* address,
-                                         AllocatorInfo info) {
+                                         AllocatorInfo info,
+                                         uint64_t kept_from) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (const AllocatorInfo* known = Find(address)) return known;
   const size_t count = count_.load(std::memory_order_relaxed);
-  if (count == kMaxAllocators) return nullptr;
-  info.id = static_cast<AllocatorId>(count);
-  for (size_t i = 0; i < count; ++i) {
-    if (infos_[i].name == info.name) ++info.instance;
+  size_t slot = count;
+  // New slots first: those of allocators that are gone tell most of what was.
+  if (count == kMaxAllocators) {
+    const auto released = std::find_if(
+        released_at_.begin(), released_at_.end(),
+        [kept_from](uint64_t at) { return at != 0 && at < kept_from; });
+    if (released == released_at_.end()) {
+      full_.store(true, std::memory_order_relaxed);
+      unknown_.fetch_add(1, std::memory_order_relaxed);
+      return nullptr;
+    }
+    slot = static_cast<size_t>(released - released_at_.begin());
   }
+  info.id = static_cast<AllocatorId>(slot);
+  // Memory may be too short: before anything is changed.
+  info.instance = instances_[info.name]++;
+  released_at_[slot] = 0;
+  full_.store(false, std::memory_order_relaxed);
   for (const auto& [named, device_name] : device_names_) {
     if (named == address) info.device_name = device_name;
   }
-  infos_[count] = std::move(info);
-  addresses_[count].store(address, std::memory_order_relaxed);
-  count_.store(count + 1, std::memory_order_release);
-  return &infos_[count];
+  infos_[slot] = std::move(info);
+  addresses_[slot].store(address, std::memory_order_release);
+  if (slot == count) count_.store(count + 1, std::memory_order_release);
+  return &infos_[slot];
+}
+
+bool AllocatorTable::TurnsAway() noexcept {
+  if (!full_.load(std::memory_order_relaxed)) return false;
+  return unknown_.fetch_add(1, std::memory_order_relaxed) % kTryAgainAfter != 0;
+}
+
+void AllocatorTable::Release(AllocatorId id, uint64_t sequence) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  released_at_[id] = sequence;
+  full_.store(false, std::memory_order_relaxed);
 }
 
 void AllocatorTable::Forget(const void* address) {

@@ -1,5 +1,13 @@
-// AllocatorTable: the allocators seen so far. A few per process; finding one
-// takes no lock.
+// AllocatorTable: the allocators that are there, and those gone of which events
+// may still be kept. A few per process; finding one takes no lock.
+//
+//   Add ─▶ a slot ──Forget─▶ not found any more ──Release─▶ to be had again
+//                            (its destructor runs)          once no event of
+//                                                           it is kept
+//
+// A hook that has found an allocator may use its AllocatorInfo for as long as
+// the allocator is in use by TensorFlow: a slot is taken again only after the
+// destructor has ended. Everybody else gets copies, by Describe().
 #ifndef OOM_FORENSICS_COLLECTOR_RECORDING_ALLOCATOR_TABLE_H_
 #define OOM_FORENSICS_COLLECTOR_RECORDING_ALLOCATOR_TABLE_H_
 
@@ -7,6 +15,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <new>
 #include <shared_mutex>
@@ -47,7 +56,7 @@ class AllocatorTable {
   const AllocatorInfo* Find(const void* address) const noexcept {
     const size_t count = count_.load(std::memory_order_acquire);
     for (size_t i = 0; i < count; ++i) {
-      if (addresses_[i].load(std::memory_order_relaxed) == address) {
+      if (addresses_[i].load(std::memory_order_acquire) == address) {
         return &infos_[i];
       }
     }
@@ -55,8 +64,11 @@ class AllocatorTable {
   }
 
   // Adds an allocator with all but id and instance filled in, or returns the
-  // one that another thread has just added. Null when the table is full.
-  const AllocatorInfo* Add(const void* address, AllocatorInfo info);
+  // one that another thread has just added. `kept_from` is the sequence of the
+  // oldest event that is still kept: a slot released before it is taken again.
+  // Null when the table is full.
+  const AllocatorInfo* Add(const void* address, AllocatorInfo info,
+                           uint64_t kept_from = 0);
 
   // The object is about to go; another may come to lie at its address. Waits
   // for those who ask an allocator right now.
@@ -70,15 +82,21 @@ class AllocatorTable {
 
   // fork(): who held it, if anyone, is in the parent.
   void AfterForkInChild() { new (&end_mutex_) std::shared_mutex; }
+  // No further events of a forgotten allocator follow after this sequence.
+  void Release(AllocatorId id, uint64_t sequence);
+
+  // Whether an allocator that is not known need not be added, because there was
+  // no room lately; counts its request. Now and then it is to be tried again.
+  bool TurnsAway() noexcept;
+  // How many requests were of allocators without room.
+  uint64_t unknown() const { return unknown_.load(std::memory_order_relaxed); }
 
   // Says which device the allocator at `address` serves, which may not be known
   // yet, or already.
   void NameDevice(const void* address, std::string device_name);
 
   size_t size() const { return count_.load(std::memory_order_acquire); }
-  // All of it may be read but the name of the device, which can still change.
-  const AllocatorInfo& at(size_t i) const { return infos_[i]; }
-  // A copy with the name of the device as it is now.
+  // A copy as it is now.
   AllocatorInfo Describe(size_t i) const;
   // Null if it is gone.
   void* address(size_t i) const {
@@ -93,7 +111,14 @@ class AllocatorTable {
   std::array<AllocatorInfo, kMaxAllocators> infos_;
   std::atomic<size_t> count_{0};
   mutable std::shared_mutex end_mutex_;
+  // The last one that was to be added found no room.
+  std::atomic<bool> full_{false};
+  std::atomic<uint64_t> unknown_{0};
   mutable std::mutex mutex_;
+  // When it was released; 0: it was not.
+  std::array<uint64_t, kMaxAllocators> released_at_ = {};
+  // How many there were of each name.
+  std::map<std::string, int> instances_;
   // Of allocators that are not known yet.
   std::vector<std::pair<const void*, std::string>> device_names_;
 };

@@ -32,6 +32,32 @@ TEST(AllocatorTableTest, LearnsTheDeviceBeforeOrAfterTheAllocator) {
   EXPECT_EQ(table.Describe(1).device_name, "/device:XPU:1");
 }
 
+TEST(AllocatorTableTest, ASlotIsTakenAgainOnceNoEventOfItIsKept) {
+  AllocatorTable table;
+  const int objects[kMaxAllocators + 2] = {};
+  for (size_t i = 0; i < kMaxAllocators; ++i) {
+    ASSERT_NE(table.Add(&objects[i], Named("pool")), nullptr);
+  }
+  const void* const late = &objects[kMaxAllocators];
+  EXPECT_EQ(table.Add(late, Named("pool")), nullptr);
+  EXPECT_TRUE(table.TurnsAway());
+  EXPECT_EQ(table.unknown(), 2u);
+
+  table.Forget(&objects[7]);
+  table.Release(7, 100);
+  EXPECT_FALSE(table.TurnsAway());
+  EXPECT_EQ(table.Add(late, Named("pool"), 100), nullptr)
+      << "an event of the old one may still be kept";
+  const AllocatorInfo* added = table.Add(late, Named("pool"), 101);
+  ASSERT_NE(added, nullptr);
+  EXPECT_EQ(added->id, 7);
+  EXPECT_EQ(added->instance, static_cast<int>(kMaxAllocators))
+      << "no two of a name have one number";
+  EXPECT_EQ(table.Find(late), added);
+  EXPECT_EQ(table.Add(&objects[kMaxAllocators + 1], Named("pool"), 1000),
+            nullptr);
+}
+
 TEST(AllocatorTableTest, AnObjectAtAForgottenPlaceIsAnotherOne) {
   AllocatorTable table;
   const int object = 0;

@@ -61,6 +61,7 @@ struct LiveAllocation {
   uint32_t thread = 0;
   AllocatorId allocator = 0;
 };
+static_assert(sizeof(LiveAllocation) == 40);
 
 // A piece of memory that an allocator got from the system to divide.
 struct Region {

@@ -6,6 +6,15 @@
 #include "collector/recording/clock.h"
 
 namespace oom_forensics::collector {
+namespace {
+
+template <typename T, typename Condition>
+void EraseIf(std::vector<T>* items, Condition condition) {
+  items->erase(std::remove_if(items->begin(), items->end(), condition),
+               items->end());
+}
+
+}  // namespace
 
 class Recorder::Standstill {
  public:
@@ -22,10 +31,10 @@ class Recorder::Standstill {
   Recorder* recorder_;
 };
 
-Recorder::Recorder(const Settings& settings) {
+Recorder::Recorder(const Settings& settings, size_t max_live_allocations) {
   static_assert(kShards == 64, "ShardOf() takes six bits of the hash");
   for (Shard& shard : shards_) {
-    shard.live.set_max_entries(kMaxLiveAllocations / kShards);
+    shard.live.set_max_entries(max_live_allocations / kShards);
   }
   Reconfigure(settings);
 }
@@ -87,8 +96,18 @@ void Recorder::RecordAlloc(AllocatorId allocator, const void* address,
   std::lock_guard<SpinLock> lock(shard.lock);
   Log(&event);
   ++shard.totals[allocator].allocs;
-  shard.live.Insert(
-      {event.address, event.time_ns, step_id, site, thread, allocator});
+  if (!shard.live.Insert(
+          {event.address, event.time_ns, step_id, site, thread, allocator})) {
+    ++shard.totals[allocator].unlisted;
+  }
+}
+
+void Recorder::CountDropped(AllocatorId allocator,
+                            const void* address) noexcept {
+  Shard& shard = ShardOf(reinterpret_cast<uint64_t>(address));
+  std::lock_guard<SpinLock> lock(shard.lock);
+  ++shard.totals[allocator].allocs;
+  ++shard.totals[allocator].dropped;
 }
 
 void Recorder::CountAlloc(AllocatorId allocator, const void* address) noexcept {
@@ -126,12 +145,9 @@ void Recorder::RecordRegion(EventKind kind, AllocatorId allocator,
   std::lock_guard<SpinLock> lock(shard.lock);
   Log(&event);
   if (kind == EventKind::kRegionRemove) {
-    regions_.erase(std::remove_if(regions_.begin(), regions_.end(),
-                                  [&](const Region& region) {
-                                    return region.address == event.address &&
-                                           region.allocator == allocator;
-                                  }),
-                   regions_.end());
+    EraseIf(&regions_, [&](const Region& region) {
+      return region.address == event.address && region.allocator == allocator;
+    });
     return;
   }
   try {
@@ -172,6 +188,15 @@ void Recorder::AddFailure(Failure failure) {
   failures_.push_back(std::move(failure));
 }
 
+const AllocatorInfo* Recorder::AddAllocator(const void* address,
+                                            AllocatorInfo info) {
+  const uint64_t next = next_sequence_.load(std::memory_order_relaxed);
+  // A recording that is not written yet may speak of any that is gone.
+  const uint64_t kept_from =
+      recordings_.use_count() > 1 ? 0 : next - std::min(next, ring_->capacity());
+  return allocators_.Add(address, std::move(info), kept_from);
+}
+
 void Recorder::DropAllocator(AllocatorId allocator) {
   for (Shard& shard : shards_) {
     std::lock_guard<SpinLock> lock(shard.lock);
@@ -184,7 +209,16 @@ void Recorder::DropAllocator(AllocatorId allocator) {
     for (const uint64_t address : addresses) {
       shard.live.Erase(address, allocator, nullptr);
     }
+    shard.totals[allocator].unlisted = 0;
   }
+  {
+    std::lock_guard<SpinLock> lock(ShardOf(0).lock);
+    EraseIf(&regions_, [allocator](const Region& region) {
+      return region.allocator == allocator;
+    });
+  }
+  allocators_.Release(allocator,
+                      next_sequence_.load(std::memory_order_relaxed));
 }
 
 size_t Recorder::CountLive() const {
@@ -199,6 +233,8 @@ TotalsByAllocator Recorder::SumTotals() const {
     for (size_t i = 0; i < kMaxAllocators; ++i) {
       sum[i].allocs += shard.totals[i].allocs;
       sum[i].frees += shard.totals[i].frees;
+      sum[i].dropped += shard.totals[i].dropped;
+      sum[i].unlisted += shard.totals[i].unlisted;
     }
   }
   return sum;
@@ -219,6 +255,15 @@ LiveState Recorder::CopyLiveState() const {
   return state;
 }
 
+uint64_t Recorder::CountUnlisted(AllocatorId allocator) {
+  uint64_t count = 0;
+  for (Shard& shard : shards_) {
+    std::lock_guard<SpinLock> lock(shard.lock);
+    count += shard.totals[allocator].unlisted;
+  }
+  return count;
+}
+
 std::vector<Region> Recorder::Regions() {
   std::lock_guard<SpinLock> lock(ShardOf(0).lock);
   return regions_;
@@ -229,6 +274,7 @@ bool Recorder::StartCapture(CaptureOwner owner) {
   std::lock_guard<std::mutex> lock(capture_mutex_);
   if (captures_[index] != nullptr) return false;
   auto capture = std::make_unique<Recording>();
+  capture->keeps_allocators = recordings_;
   {
     const Standstill standstill(this);
     capture->baseline = CopyLiveState();
@@ -256,7 +302,9 @@ std::unique_ptr<Recording> Recorder::StopCapture(CaptureOwner owner) {
       EventTotals& totals = capture->totals[i];
       totals.allocs = now[i].allocs - totals.allocs;
       totals.frees = now[i].frees - totals.frees;
-      totals.dropped = capture->log->dropped(static_cast<AllocatorId>(i));
+      totals.dropped = capture->log->dropped(static_cast<AllocatorId>(i)) +
+                       now[i].dropped - totals.dropped;
+      totals.unlisted = now[i].unlisted;
     }
   }
   capture->failures = FailuresSince(capture->baseline.next_sequence);
@@ -265,8 +313,13 @@ std::unique_ptr<Recording> Recorder::StopCapture(CaptureOwner owner) {
 
 std::unique_ptr<Recording> Recorder::Recent() {
   auto recording = std::make_unique<Recording>();
+  recording->keeps_allocators = recordings_;
   {
     const Standstill standstill(this);
+    const TotalsByAllocator now = SumTotals();
+    for (size_t i = 0; i < kMaxAllocators; ++i) {
+      recording->totals[i].unlisted = now[i].unlisted;
+    }
     recording->baseline = CopyLiveState();
     recording->events = ring_->Read(1, recording->baseline.next_sequence - 1);
     recording->stop_ns = recording->baseline.time_ns;
@@ -292,7 +345,10 @@ std::vector<Failure> Recorder::FailuresSince(uint64_t sequence) {
 
 void Recorder::Clear() {
   const Standstill standstill(this);
-  for (Shard& shard : shards_) shard.live.Clear();
+  for (Shard& shard : shards_) {
+    shard.live.Clear();
+    for (EventTotals& totals : shard.totals) totals.unlisted = 0;
+  }
 }
 
 void Recorder::BeforeFork() {

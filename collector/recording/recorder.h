@@ -47,7 +47,11 @@ inline constexpr size_t kCaptureOwners = 2;
 
 class Recorder {
  public:
-  explicit Recorder(const Settings& settings);
+  // Lists at most so many live allocations, divided among the shards.
+  static constexpr size_t kMaxLiveAllocations = size_t{1} << 22;
+
+  explicit Recorder(const Settings& settings,
+                    size_t max_live_allocations = kMaxLiveAllocations);
 
   // Whether an allocation of so many bytes is to be recorded, as sampling and
   // min_bytes say. `random` is the calling thread's own state of chance. What
@@ -67,6 +71,9 @@ class Recorder {
   uint64_t RecordFailure(AllocatorId allocator, SiteId site, int64_t step_id,
                          uint32_t thread) noexcept;
 
+  // An allocation of which not even the size could be kept.
+  void CountDropped(AllocatorId allocator, const void* address) noexcept;
+
   // A training step begins; kNoStep: the last one is over.
   void RecordStep(int64_t step, uint32_t thread) noexcept;
 
@@ -74,7 +81,11 @@ class Recorder {
   // Those that happened at this sequence or later and are still kept.
   std::vector<Failure> FailuresSince(uint64_t sequence);
 
-  // Drops what is live in an allocator that has come to its end.
+  // Adds an allocator, as AllocatorTable::Add.
+  const AllocatorInfo* AddAllocator(const void* address, AllocatorInfo info);
+
+  // Drops what is live in an allocator that has come to its end and was
+  // forgotten.
   void DropAllocator(AllocatorId allocator);
 
   // Begins to keep all events. False: one of this owner's runs already.
@@ -84,6 +95,9 @@ class Recorder {
 
   // The last events and what was live before them.
   std::unique_ptr<Recording> Recent();
+
+  // How many of its allocations the list of what is live had no room for.
+  uint64_t CountUnlisted(AllocatorId allocator);
 
   // The memory regions of all allocators, as they are now.
   std::vector<Region> Regions();
@@ -107,7 +121,6 @@ class Recorder {
 
  private:
   static constexpr size_t kShards = 64;
-  static constexpr size_t kMaxLiveAllocations = size_t{1} << 22;
   static constexpr size_t kMaxFailures = 64;
   static constexpr size_t kMaxDumpBytes = size_t{64} << 20;
 
@@ -152,6 +165,8 @@ class Recorder {
   // Of 2^32 small allocations, so many are kept.
   std::atomic<uint64_t> kept_of_2_32_{uint64_t{1} << 32};
 
+  // Every recording that is made or in hand has a share of it.
+  const std::shared_ptr<const void> recordings_ = std::make_shared<const int>();
   std::mutex capture_mutex_;
   std::array<std::unique_ptr<Recording>, kCaptureOwners> captures_;
   std::mutex failures_mutex_;

@@ -1,7 +1,7 @@
 // What the hook itself costs for one allocation and its free, without
 // TensorFlow: interning the site, recording both events, keeping the live set.
 //
-//   bazel run --config=release //collector:recorder_benchmark
+//   bazel run --config=release //collector/recording:recorder_benchmark
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>

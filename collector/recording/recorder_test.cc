@@ -122,6 +122,47 @@ TEST(RecorderTest, CountsWhatIsBeyondTheCap) {
   EXPECT_EQ(capture->totals[0].dropped, 15u);
 }
 
+TEST(RecorderTest, CountsWhatTheListOfTheLiveHasNoRoomFor) {
+  constexpr uint64_t kAllocations = 1000;
+  Recorder recorder{Settings{}, 64};
+  for (uint64_t i = 1; i <= kAllocations; ++i) {
+    recorder.RecordAlloc(0, Address(i << 12), 7, 42, 1);
+  }
+  recorder.StartCapture(CaptureOwner::kProfiler);
+  const auto capture = recorder.StopCapture(CaptureOwner::kProfiler);
+  EXPECT_LE(capture->baseline.allocations.size(), 64u);
+  EXPECT_EQ(capture->baseline.allocations.size() + capture->totals[0].unlisted,
+            kAllocations);
+  EXPECT_EQ(recorder.Recent()->totals[0].unlisted, capture->totals[0].unlisted);
+  EXPECT_EQ(recorder.CountUnlisted(0), capture->totals[0].unlisted);
+  // It may not list all that is live until the allocator is gone.
+  recorder.DropAllocator(0);
+  EXPECT_EQ(recorder.Recent()->totals[0].unlisted, 0u);
+}
+
+TEST(RecorderTest, GivesTheSlotOfAGoneAllocatorAgainWhenItsEventsAreGone) {
+  Settings settings;
+  settings.allocation_log_buffer_size = 10;
+  Recorder recorder{settings};
+  const int objects[kMaxAllocators + 1] = {};
+  for (size_t i = 0; i < kMaxAllocators; ++i) {
+    ASSERT_NE(recorder.AddAllocator(&objects[i], AllocatorInfo()), nullptr);
+  }
+  recorder.StartCapture(CaptureOwner::kProfiler);
+  recorder.RecordAlloc(3, Address(4096), 7, 42, 1);
+  recorder.allocators().Forget(&objects[3]);
+  recorder.DropAllocator(3);
+  const void* const late = &objects[kMaxAllocators];
+  EXPECT_EQ(recorder.AddAllocator(late, AllocatorInfo()), nullptr);
+  for (uint64_t i = 1; i <= 20; ++i) {
+    recorder.RecordAlloc(0, Address(i << 16), 7, 42, 1);
+  }
+  EXPECT_EQ(recorder.AddAllocator(late, AllocatorInfo()), nullptr)
+      << "the session has its events";
+  recorder.StopCapture(CaptureOwner::kProfiler);
+  EXPECT_EQ(recorder.AddAllocator(late, AllocatorInfo())->id, 3);
+}
+
 TEST(RecorderTest, ForgetsTheAllocationsOfAnAllocatorThatEnded) {
   Recorder recorder{Settings{}};
   recorder.RecordAlloc(0, Address(4096), 1, 0, 1);

@@ -25,6 +25,9 @@ struct EventTotals {
   uint64_t frees = 0;
   // Of both, those that came when the log was full.
   uint64_t dropped = 0;
+  // Allocations since the allocator was made, whether or not recorded here, for
+  // which the list of what is live had no room: some may be missing in it.
+  uint64_t unlisted = 0;
 };
 using TotalsByAllocator = std::array<EventTotals, kMaxAllocators>;
 
@@ -75,6 +78,8 @@ struct Recording {
   int64_t stop_ns = 0;
   TotalsByAllocator totals = {};
   std::vector<Failure> failures;
+  // While it lives, no slot of an allocator that is gone is taken again.
+  std::shared_ptr<const void> keeps_allocators;
   // The events: of a session in the log, of the flight recorder in the vector.
   std::unique_ptr<CaptureLog> log;
   std::vector<Event> events;

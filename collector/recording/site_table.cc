@@ -6,6 +6,8 @@ namespace oom_forensics::collector {
 namespace {
 
 constexpr size_t kFirstSlots = 4096;
+// One site in so many is reserved for those of sizes alone.
+constexpr size_t kReservedShare = 8;
 
 uint64_t Mix(uint64_t a, uint64_t b) {
   const auto product = static_cast<unsigned __int128>(a ^ 0x9e3779b97f4a7c15u) *
@@ -70,7 +72,8 @@ struct SiteTable::Slots {
   }
 };
 
-SiteTable::SiteTable(size_t max_sites) : max_sites_(max_sites) {
+SiteTable::SiteTable(size_t max_sites)
+    : max_sites_(max_sites), reserved_sites_(max_sites / kReservedShare) {
   all_slots_.push_back(std::make_unique<Slots>(kFirstSlots));
   slots_.store(all_slots_.back().get(), std::memory_order_release);
 }
@@ -78,11 +81,25 @@ SiteTable::SiteTable(size_t max_sites) : max_sites_(max_sites) {
 SiteTable::~SiteTable() = default;
 
 const Site* SiteTable::Intern(const SiteKey& key) noexcept {
+  if (const Site* site = FindOrInsert(key, max_sites_ - reserved_sites_)) {
+    return site;
+  }
+  unnamed_.fetch_add(1, std::memory_order_relaxed);
+  SiteKey sizes;
+  sizes.requested_bytes = key.requested_bytes;
+  sizes.allocated_bytes = key.allocated_bytes;
+  return FindOrInsert(sizes, max_sites_);
+}
+
+const Site* SiteTable::FindOrInsert(const SiteKey& key,
+                                       size_t limit) noexcept {
   const uint64_t hash = key.Hash();
   const Slots* slots = slots_.load(std::memory_order_acquire);
   if (const Site* site = Find(*slots, key, hash)) return site;
+  // Without the lock: a full table is asked at every allocation.
+  if (size_.load(std::memory_order_relaxed) >= limit) return nullptr;
   try {
-    return Insert(key, hash);
+    return Insert(key, hash, limit);
   } catch (...) {  // bad_alloc: the event goes uncounted by site, not the job
     return nullptr;
   }
@@ -97,11 +114,12 @@ const Site* SiteTable::Find(const Slots& slots, const SiteKey& key,
   }
 }
 
-const Site* SiteTable::Insert(const SiteKey& key, uint64_t hash) {
+const Site* SiteTable::Insert(const SiteKey& key, uint64_t hash,
+                                 size_t limit) {
   std::lock_guard<std::mutex> lock(mutex_);
   Slots* slots = slots_.load(std::memory_order_relaxed);
   if (const Site* site = Find(*slots, key, hash)) return site;
-  if (sites_.size() >= max_sites_) return nullptr;
+  if (sites_.size() >= limit) return nullptr;
   if ((sites_.size() + 1) * 2 > slots->mask + 1) {
     auto larger = std::make_unique<Slots>((slots->mask + 1) * 2);
     for (const Site& site : sites_) larger->Put(&site);
@@ -124,6 +142,7 @@ const Site* SiteTable::Insert(const SiteKey& key, uint64_t hash) {
     compiled.buffer_kind = InternString(compiled.buffer_kind);
   }
   sites_.push_back(site);
+  size_.store(sites_.size(), std::memory_order_relaxed);
   slots->Put(&sites_.back());
   return &sites_.back();
 }

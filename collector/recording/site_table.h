@@ -71,9 +71,14 @@ class SiteTable {
   SiteTable(const SiteTable&) = delete;
   SiteTable& operator=(const SiteTable&) = delete;
 
-  // The site of `key`, made if it is new. Null when the table is full or memory
-  // is short.
+  // The site of `key`, made if it is new. When the table is full that of its
+  // sizes alone, for which a part of the table is reserved: without them
+  // nothing could be told of an allocation. Null when that is full too, or
+  // memory is short.
   const Site* Intern(const SiteKey& key) noexcept;
+
+  // How often a site of sizes alone stood in, or none.
+  uint64_t unnamed() const { return unnamed_.load(std::memory_order_relaxed); }
 
   // All sites so far; the site with id N is at [N - 1].
   std::vector<const Site*> Snapshot() const;
@@ -89,10 +94,17 @@ class SiteTable {
 
   const Site* Find(const Slots& slots, const SiteKey& key,
                    uint64_t hash) const noexcept;
-  const Site* Insert(const SiteKey& key, uint64_t hash);
+  // The known site; else a new one, as long as there are fewer than `limit`.
+  const Site* FindOrInsert(const SiteKey& key, size_t limit) noexcept;
+  const Site* Insert(const SiteKey& key, uint64_t hash, size_t limit);
   std::string_view InternString(std::string_view text);
 
   const size_t max_sites_;
+  // Of these, so many for sites of sizes alone.
+  const size_t reserved_sites_;
+  // As many as sites_ has, to be read without the lock.
+  std::atomic<size_t> size_{0};
+  std::atomic<uint64_t> unnamed_{0};
   std::atomic<Slots*> slots_;
   mutable std::mutex mutex_;
   // Guarded by mutex_; elements never move.

@@ -56,11 +56,21 @@ TEST(SiteTableTest, KeepsItsOwnCopyOfNames) {
 }
 
 TEST(SiteTableTest, RefusesMoreThanItsLimitButKnowsTheOldOnes) {
-  SiteTable table(2);
-  const Site* first = table.Intern(MakeKey("A", 1));
-  ASSERT_NE(table.Intern(MakeKey("B", 1)), nullptr);
-  EXPECT_EQ(table.Intern(MakeKey("C", 1)), nullptr);
-  EXPECT_EQ(table.Intern(MakeKey("A", 1)), first);
+  SiteTable table(8);
+  const Site* first = table.Intern(MakeKey("0", 1));
+  for (int i = 1; i < 7; ++i) {
+    ASSERT_NE(table.Intern(MakeKey(std::to_string(i), 1)), nullptr);
+  }
+  EXPECT_EQ(table.unnamed(), 0u);
+  // The last place is for sizes alone.
+  const Site* unnamed = table.Intern(MakeKey("another", 1));
+  ASSERT_NE(unnamed, nullptr);
+  EXPECT_EQ(unnamed->key.op, "");
+  EXPECT_EQ(unnamed->key.requested_bytes, 1u);
+  EXPECT_EQ(table.Intern(MakeKey("and another", 1)), unnamed);
+  EXPECT_EQ(table.Intern(MakeKey("of another size", 2)), nullptr);
+  EXPECT_EQ(table.unnamed(), 3u);
+  EXPECT_EQ(table.Intern(MakeKey("0", 1)), first);
 }
 
 TEST(SiteTableTest, GivesAllThreadsTheSameIdsWhileItGrows) {

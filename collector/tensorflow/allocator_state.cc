@@ -24,6 +24,9 @@ void WriteAllocatorState(const AllocatorState& state, JsonWriter* json) {
     }
   }
   json->Field("regions", state.regions);
+  if (state.unlisted_allocations != 0) {
+    json->Field("unlisted_allocations", state.unlisted_allocations);
+  }
   if (state.map.has_value()) {
     const MemoryDumpSummary& map = *state.map;
     json->Field("requested_bytes", map.requested_bytes);

@@ -20,6 +20,8 @@ struct AllocatorState {
   std::optional<MemoryDumpSummary> map;
   // Pieces of memory that it got from the system; chunks do not merge across.
   uint64_t regions = 0;
+  // Its allocations that the recorder's list of what is live had no room for.
+  uint64_t unlisted_allocations = 0;
 };
 
 // "name#instance", as its plane is called.

@@ -62,6 +62,7 @@ struct Hooks {
 Hooks* g_hooks = nullptr;
 
 const AllocatorInfo* AddAllocator(const Hooks& hooks, void* self) noexcept {
+  if (hooks.recorder->allocators().TurnsAway()) return nullptr;
   try {
     AllocatorInfo info;
     info.name = hooks.inspector->Name(self);
@@ -76,7 +77,7 @@ const AllocatorInfo* AddAllocator(const Hooks& hooks, void* self) noexcept {
     for (void** const seen : hooks.end_seen) {
       if (vtable == seen) info.end_is_seen = true;
     }
-    return hooks.recorder->allocators().Add(self, std::move(info));
+    return hooks.recorder->AddAllocator(self, std::move(info));
   } catch (...) {  // bad_alloc: this allocator is not recorded for now
     return nullptr;
   }
@@ -247,9 +248,9 @@ std::vector<AllocatorState> StatesOfBfcAllocators() {
   const std::vector<Region> regions = g_hooks->recorder->Regions();
   for (size_t i = 0; i < allocators.size(); ++i) {
     void* address = allocators.address(i);
-    if (address == nullptr || !allocators.at(i).has_layout) continue;
     AllocatorState state;
     state.info = allocators.Describe(i);
+    if (address == nullptr || !state.info.has_layout) continue;
     state.regions = static_cast<uint64_t>(std::count_if(
         regions.begin(), regions.end(),
         [i](const Region& region) { return region.allocator == i; }));
@@ -260,16 +261,6 @@ std::vector<AllocatorState> StatesOfBfcAllocators() {
     states.push_back(std::move(state));
   }
   return states;
-}
-
-std::string MemoryDumpOf(size_t allocator_index) {
-  if (g_hooks == nullptr) return "";
-  const AllocatorTable& allocators = g_hooks->recorder->allocators();
-  const auto none_goes = allocators.KeepAll();
-  void* address = allocators.address(allocator_index);
-  const AllocatorInfo& info = allocators.at(allocator_index);
-  if (address == nullptr || !info.has_layout || !info.end_is_seen) return "";
-  return g_hooks->inspector->MemoryDump(address);
 }
 
 }  // namespace oom_forensics::collector

@@ -29,10 +29,6 @@ HookReport InstallBfcHooks(const TensorFlowLibrary& library,
 // between is not seen.
 void SetBfcHooksActive(bool active);
 
-// The chunk map of a known allocator, a serialised tensorflow.MemoryDump; empty
-// if it has none or may not be asked. Takes the allocator's lock.
-std::string MemoryDumpOf(size_t allocator_index);
-
 // All BFC allocators as they are now, those that are gone left out. Takes their
 // locks.
 std::vector<AllocatorState> StatesOfBfcAllocators();

@@ -96,6 +96,7 @@ std::optional<AllocatorStatistics> StatisticsOf(const Hooks& hooks,
 
 const AllocatorInfo* AddAllocator(const Hooks& hooks, size_t class_index,
                                   void* self) noexcept {
+  if (hooks.recorder->allocators().TurnsAway()) return nullptr;
   try {
     const Originals& originals = hooks.originals[class_index];
     AllocatorInfo info;
@@ -108,7 +109,7 @@ const AllocatorInfo* AddAllocator(const Hooks& hooks, size_t class_index,
     info.complete = !statistics.has_value() || statistics->num_allocs == 0;
     info.end_is_seen = true;
     info.has_layout = false;
-    return hooks.recorder->allocators().Add(self, std::move(info));
+    return hooks.recorder->AddAllocator(self, std::move(info));
   } catch (...) {  // bad_alloc: this allocator is not recorded for now
     return nullptr;
   }
@@ -211,7 +212,9 @@ void HookedDestroy(void* self) {
   // Forgotten before it is gone: its address may be reused at once.
   allocators.Forget(self);
   g_hooks->originals[kClass].destroy(self);
-  if (allocator != nullptr) g_hooks->recorder->DropAllocator(allocator->id);
+  if (allocator == nullptr) return;
+  g_hooks->counters[allocator->id].Clear();
+  g_hooks->recorder->DropAllocator(allocator->id);
 }
 
 template <typename Function>
@@ -291,9 +294,9 @@ std::vector<AllocatorState> StatesOfDirectAllocators() {
   const auto none_goes = allocators.KeepAll();
   for (size_t i = 0; i < allocators.size(); ++i) {
     void* self = allocators.address(i);
-    if (self == nullptr || allocators.at(i).has_layout) continue;
     AllocatorState state;
     state.info = allocators.Describe(i);
+    if (self == nullptr || state.info.has_layout) continue;
     for (size_t c = 0; c < kClassCount; ++c) {
       if (*static_cast<void***>(self) != g_hooks->tables[c]) continue;
       state.statistics = StatisticsOf(*g_hooks, c, state.info.id, self);

@@ -81,8 +81,11 @@ void RequestRecorder::RecordAlloc(const AllocatorInfo& allocator,
                                   uint32_t thread) const noexcept {
   int64_t step_id = 0;
   const Site* site = SiteOfRequest(requested_bytes, allocated_bytes, &step_id);
-  recorder_->RecordAlloc(allocator.id, address, site == nullptr ? 0 : site->id,
-                         step_id, thread);
+  if (site == nullptr) {
+    recorder_->CountDropped(allocator.id, address);
+    return;
+  }
+  recorder_->RecordAlloc(allocator.id, address, site->id, step_id, thread);
 }
 
 void RequestRecorder::RecordFailure(

@@ -26,6 +26,12 @@ class alignas(64) SizeCounters {
     in_use_bytes_.fetch_sub(static_cast<int64_t>(num_bytes), kRelaxed);
   }
 
+  // Nothing was counted yet. No one else may be at work.
+  void Clear() noexcept {
+    allocations_ = 0;
+    in_use_bytes_ = peak_bytes_ = largest_bytes_ = 0;
+  }
+
   // None before the first allocation.
   std::optional<AllocatorStatistics> Read() const {
     AllocatorStatistics statistics;

@@ -43,17 +43,17 @@ std::string_view NameOf(EventKind kind) {
 // The plane of one allocator.
 class AllocatorPlaneWriter {
  public:
-  AllocatorPlaneWriter(const SessionFacts& session, const AllocatorFacts& facts,
+  AllocatorPlaneWriter(const SessionFacts& session, const AllocatorInfo& info,
                        const Recording& recording,
                        const std::vector<const Site*>& sites,
                        uint64_t address_shift, std::set<StackId>* used_stacks)
       : session_(session),
-        facts_(facts),
+        info_(info),
         address_shift_(address_shift),
         recording_(recording),
         sites_(sites),
         used_stacks_(used_stacks),
-        plane_(PlaneName(facts.info)) {
+        plane_(PlaneName(info)) {
     for (const Failure& failure : recording.failures) {
       failures_.emplace(failure.sequence, &failure);
     }
@@ -80,52 +80,52 @@ class AllocatorPlaneWriter {
   }
 
   void WriteFacts() {
-    const EventTotals& totals = recording_.totals[facts_.info.id];
+    const EventTotals& totals = recording_.totals[info_.id];
     pbf_writer* plane = plane_.plane();
     constexpr uint32_t kField = xplane::kStats;
-    plane_.AddString(plane, kField, schema::kAllocatorName, facts_.info.name);
-    plane_.AddString(plane, kField, schema::kAllocatorKind, facts_.info.kind);
-    if (!facts_.info.device_name.empty()) {
+    plane_.AddString(plane, kField, schema::kAllocatorName, info_.name);
+    plane_.AddString(plane, kField, schema::kAllocatorKind, info_.kind);
+    if (!info_.device_name.empty()) {
       plane_.AddString(plane, kField, schema::kDeviceName,
-                       facts_.info.device_name);
+                       info_.device_name);
     }
-    if (!facts_.info.has_layout) {
+    if (!info_.has_layout) {
       plane_.AddUint(plane, kField, schema::kHasLayout, 0);
     }
-    if (facts_.info.limit_bytes != 0) {
+    if (info_.limit_bytes != 0) {
       plane_.AddUint(plane, kField, schema::kBytesLimit,
-                     facts_.info.limit_bytes);
+                     info_.limit_bytes);
     }
     plane_.AddUint(plane, kField, schema::kBaselineComplete,
-                   facts_.info.complete ? 1 : 0);
+                   info_.complete && totals.unlisted == 0 ? 1 : 0);
+    if (totals.unlisted != 0) {
+      plane_.AddUint(plane, kField, schema::kUnlistedAllocations,
+                     totals.unlisted);
+    }
     plane_.AddUint(plane, kField, schema::kTotalAllocs, totals.allocs);
     plane_.AddUint(plane, kField, schema::kTotalFrees, totals.frees);
     plane_.AddUint(plane, kField, schema::kDroppedEvents, totals.dropped);
-    if (!facts_.baseline_dump.empty()) {
-      plane_.AddBytes(plane, kField, schema::kBaselineDump,
-                      Disguised(facts_.baseline_dump));
-    }
   }
 
   void WriteBaseline() {
     const LiveState& baseline = recording_.baseline;
     Line line(1, schema::kBaselineLine, TimestampNs());
     // Training steps belong to no allocator; the first plane carries them.
-    if (facts_.info.id == 0 && baseline.training_step != kNoStep) {
+    if (info_.id == 0 && baseline.training_step != kNoStep) {
       BeginEvent(&line, EventKind::kStepBegin, 0, 0);
       plane_.AddInt(event_, xevent::kStats, schema::kStep,
                     baseline.training_step);
       line.EndEvent();
     }
     for (const Region& region : baseline.regions) {
-      if (region.allocator != facts_.info.id) continue;
+      if (region.allocator != info_.id) continue;
       BeginEvent(&line, EventKind::kRegionAdd, 0, 0);
       AddRegionStats(region.address, region.size_bytes);
       line.EndEvent();
     }
     std::vector<const LiveAllocation*> allocations;
     for (const LiveAllocation& allocation : baseline.allocations) {
-      if (allocation.allocator == facts_.info.id) {
+      if (allocation.allocator == info_.id) {
         allocations.push_back(&allocation);
       }
     }
@@ -153,7 +153,7 @@ class AllocatorPlaneWriter {
     const int64_t start_ns = recording_.baseline.time_ns;
     Line line(2, schema::kEventsLine, TimestampNs());
     recording_.ForEachEvent([&](const Event& event) {
-      if (event.allocator != facts_.info.id) return;
+      if (event.allocator != info_.id) return;
       BeginEvent(&line, event.kind, event.site,
                  (event.time_ns - start_ns) * 1000);
       switch (event.kind) {
@@ -335,7 +335,7 @@ class AllocatorPlaneWriter {
   }
 
   const SessionFacts& session_;
-  const AllocatorFacts& facts_;
+  const AllocatorInfo& info_;
   const uint64_t address_shift_;
   const Recording& recording_;
   const std::vector<const Site*>& sites_;
@@ -370,6 +370,14 @@ std::string WriteSessionPlane(const SessionFacts& session,
   builder.AddString(plane, kField, schema::kCuptiReason, session.cupti_reason);
   builder.AddUint(plane, kField, schema::kBufferEvents, session.buffer_events);
   builder.AddString(plane, kField, schema::kEnvironment, session.environment);
+  if (session.unnamed_allocations != 0) {
+    builder.AddUint(plane, kField, schema::kUnnamedAllocations,
+                    session.unnamed_allocations);
+  }
+  if (session.unknown_allocator_requests != 0) {
+    builder.AddUint(plane, kField, schema::kUnknownAllocatorRequests,
+                    session.unknown_allocator_requests);
+  }
   builder.AddDouble(plane, kField, schema::kSamplingRate,
                     session.sampling_rate);
   builder.AddUint(plane, kField, schema::kMinBytes, session.min_bytes);
@@ -413,7 +421,7 @@ uint64_t AddressShift(const SessionFacts& session, const Recording& recording) {
 }
 
 std::string WriteTrace(const SessionFacts& session,
-                       const std::vector<AllocatorFacts>& allocators,
+                       const std::vector<AllocatorInfo>& allocators,
                        const Recording& recording,
                        const std::vector<const Site*>& sites,
                        const std::vector<const StackFrames*>& stacks) {
@@ -425,7 +433,7 @@ std::string WriteTrace(const SessionFacts& session,
   writer.add_message(xspace::kPlanes, WriteSessionPlane(session, recording));
   const uint64_t address_shift = AddressShift(session, recording);
   std::set<StackId> used_stacks;
-  for (const AllocatorFacts& facts : allocators) {
+  for (const AllocatorInfo& info : allocators) {
     writer.add_message(xspace::kPlanes,
                        AllocatorPlaneWriter(session, facts, recording, sites,
                                             address_shift, &used_stacks)

@@ -27,6 +27,10 @@ struct SessionFacts {
   std::string cupti_reason;
   // "NAME=value" lines.
   std::string environment;
+  // Since TensorFlow was loaded: allocations without names because the table of
+  // sites was full, and requests of allocators that found no room in theirs.
+  uint64_t unnamed_allocations = 0;
+  uint64_t unknown_allocator_requests = 0;
   // Of the settings, those that decide what the recording holds.
   uint64_t buffer_events = 0;
   double sampling_rate = 1;
@@ -38,12 +42,6 @@ struct SessionFacts {
   SourceFacts source;
 };
 
-struct AllocatorFacts {
-  AllocatorInfo info;
-  // tensorflow.MemoryDump when the recording began; empty: not taken.
-  std::string baseline_dump;
-};
-
 // What is taken off every address of the recording's trace: 0, unless the
 // session says that addresses are anonymous.
 uint64_t AddressShift(const SessionFacts& session, const Recording& recording);
@@ -51,7 +49,7 @@ uint64_t AddressShift(const SessionFacts& session, const Recording& recording);
 // `sites` and `stacks` are the Snapshot() of their tables, taken after the
 // recording's end, the sites' first.
 std::string WriteTrace(const SessionFacts& session,
-                       const std::vector<AllocatorFacts>& allocators,
+                       const std::vector<AllocatorInfo>& allocators,
                        const Recording& recording,
                        const std::vector<const Site*>& sites,
                        const std::vector<const StackFrames*>& stacks);

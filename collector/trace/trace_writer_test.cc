@@ -195,23 +195,22 @@ class TraceWriterTest : public testing::Test {
   // Ends the recording and decodes its trace.
   std::map<std::string, DecodedPlane> Finish() {
     const auto recording = recorder_.StopCapture(CaptureOwner::kProfiler);
-    AllocatorFacts facts;
-    facts.info.name = "bfc";
-    facts.info.kind = "bfc";
-    facts.info.complete = true;
-    facts.baseline_dump = "a dump";
-    facts.info.limit_bytes = 1 << 30;
-    AllocatorFacts other = facts;
-    other.info.id = 1;
-    other.info.instance = 1;
-    other.info.has_layout = false;
-    other.info.limit_bytes = 0;
+    AllocatorInfo info;
+    info.name = "bfc";
+    info.kind = "bfc";
+    info.complete = true;
+    info.limit_bytes = 1 << 30;
+    AllocatorInfo other = info;
+    other.id = 1;
+    other.instance = 1;
+    other.has_layout = false;
+    other.limit_bytes = 0;
     SessionFacts session;
     session.origin = "profile";
     session.tensorflow_version = "2.21.0";
     session.hooks = "hooked";
     session.attribution = "on";
-    return Decode(WriteTrace(session, {facts, other}, *recording,
+    return Decode(WriteTrace(session, {info, other}, *recording,
                              recorder_.sites().Snapshot(),
                              recorder_.stacks().Snapshot()));
   }
@@ -230,7 +229,6 @@ TEST_F(TraceWriterTest, SaysWhatTheRecordingIs) {
   const Stats& allocator = planes["/oom_forensics:bfc#0"].stats;
   EXPECT_EQ(allocator[schema::kAllocatorName], "bfc");
   EXPECT_EQ(allocator[schema::kBaselineComplete], "1");
-  EXPECT_EQ(allocator[schema::kBaselineDump], "a dump");
 }
 
 TEST_F(TraceWriterTest, WritesTheStacksThatSitesReferToOnce) {
@@ -269,6 +267,27 @@ TEST(SourcePlaneTest, PathsAreWrittenAsThePersonWants) {
   EXPECT_EQ(ShownPath(facts, "<stdin>"), "<stdin>");
   facts.paths = "none";
   EXPECT_EQ(ShownPath(facts, kInside), "");
+}
+
+TEST_F(TraceWriterTest, SaysWhatThereWasNoRoomFor) {
+  recorder_.StartCapture(CaptureOwner::kProfiler);
+  const auto recording = recorder_.StopCapture(CaptureOwner::kProfiler);
+  recording->totals[0].unlisted = 3;
+  AllocatorInfo info;
+  info.name = "bfc";
+  info.complete = true;
+  SessionFacts session;
+  session.unnamed_allocations = 4;
+  session.unknown_allocator_requests = 5;
+  auto planes = Decode(WriteTrace(session, {info}, *recording,
+                                  recorder_.sites().Snapshot(),
+                                  recorder_.stacks().Snapshot()));
+  const Stats& allocator = planes["/oom_forensics:bfc#0"].stats;
+  EXPECT_EQ(allocator[schema::kUnlistedAllocations], "3");
+  EXPECT_EQ(allocator[schema::kBaselineComplete], "0");
+  const Stats& facts = planes["/oom_forensics:session"].stats;
+  EXPECT_EQ(facts[schema::kUnnamedAllocations], "4");
+  EXPECT_EQ(facts[schema::kUnknownAllocatorRequests], "5");
 }
 
 TEST_F(TraceWriterTest, SaysTheLimitWhetherOrNotARequestFailed) {
@@ -437,9 +456,8 @@ TEST_F(TraceWriterTest, NeedsAtMostSixtyBytesForAnAllocationAndItsFree) {
     recorder_.RecordFree(0, address, 9);
   }
   const auto recording = recorder_.StopCapture(CaptureOwner::kProfiler);
-  AllocatorFacts facts;
   const std::string trace =
-      WriteTrace({}, {facts}, *recording, recorder_.sites().Snapshot(),
+      WriteTrace({}, {AllocatorInfo()}, *recording, recorder_.sites().Snapshot(),
                  recorder_.stacks().Snapshot());
   EXPECT_LE(trace.size() / kPairs, 60u);
 }

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "converter/datasets/answer_parts.h"
 #include "converter/datasets/coverage_grid.h"
 #include "converter/datasets/group_key.h"
-#include "converter/datasets/messages.h"
 #include "converter/datasets/region_stack.h"
 #include "converter/datasets/time_columns.h"
 #include "converter/trace/op_name.h"

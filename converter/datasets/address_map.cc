@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "converter/datasets/messages.h"
+#include "converter/datasets/answer_parts.h"
 
 namespace oom_forensics {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "converter/datasets/messages.h"
+#include "converter/datasets/answer_parts.h"
 #include "converter/forensics/source_frames.h"
 
 namespace oom_forensics {

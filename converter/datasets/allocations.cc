@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "converter/datasets/allocation_groups.h"
-#include "converter/datasets/messages.h"
+#include "converter/datasets/answer_parts.h"
 #include "converter/datasets/page.h"
 
 namespace oom_forensics {

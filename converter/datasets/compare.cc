@@ -11,8 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "converter/datasets/answer_parts.h"
 #include "converter/datasets/group_key.h"
-#include "converter/datasets/messages.h"
 #include "converter/datasets/page.h"
 #include "core/data_types.h"
 #include "core/size_text.h"

@@ -10,7 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "converter/datasets/messages.h"
+#include "converter/datasets/answer_parts.h"
 #include "converter/datasets/module_detail.h"
 #include "converter/datasets/selection.h"
 #include "core/data_types.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "converter/datasets/derived.h"
+#include "converter/datasets/cached_timelines.h"
 
 namespace oom_forensics {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "converter/datasets/answer_parts.h"
 #include "converter/datasets/driver_columns.h"
-#include "converter/datasets/messages.h"
 #include "converter/datasets/time_columns.h"
 #include "converter/forensics/device_pressure.h"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "converter/datasets/answer_parts.h"
 #include "converter/datasets/forecast_columns.h"
-#include "converter/datasets/messages.h"
 #include "converter/datasets/selection.h"
 #include "converter/forensics/recorded_step.h"
 #include "converter/forensics/step_forecast.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "converter/datasets/address_map.h"
-#include "converter/datasets/derived.h"
-#include "converter/datasets/messages.h"
+#include "converter/datasets/answer_parts.h"
+#include "converter/datasets/cached_timelines.h"
 #include "converter/datasets/time_columns.h"
 
 namespace oom_forensics {

@@ -145,4 +145,12 @@ std::vector<int64_t> GroupTimeline::BytesAt(Position position) const {
   return bytes;
 }
 
+uint64_t GroupTimeline::ResidentBytes() const {
+  uint64_t bytes = group_of_site_.capacity() * sizeof(uint32_t) +
+                   role_of_row_.capacity() + counted_.capacity() / 8 +
+                   keyframes_.capacity() * sizeof(int64_t);
+  for (const std::string& key : keys_) bytes += sizeof(key) + key.capacity();
+  return bytes;
+}
+
 }  // namespace oom_forensics

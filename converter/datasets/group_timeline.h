@@ -28,6 +28,7 @@ class GroupTimeline {
   // The groups' keys; their sums are in this order.
   const std::vector<std::string>& keys() const { return keys_; }
   std::vector<int64_t> BytesAt(Position position) const;
+  uint64_t ResidentBytes() const;
 
  private:
   void GroupSites(GroupBy group_by);

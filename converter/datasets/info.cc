@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "converter/datasets/messages.h"
+#include "converter/datasets/answer_parts.h"
 
 namespace oom_forensics {
 namespace {

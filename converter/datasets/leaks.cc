@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "converter/datasets/derived.h"
-#include "converter/datasets/messages.h"
+#include "converter/datasets/answer_parts.h"
+#include "converter/datasets/cached_timelines.h"
 #include "converter/datasets/page.h"
 #include "converter/datasets/source_messages.h"
 #include "converter/forensics/leak_finder.h"

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "converter/datasets/answer_parts.h"
+#include "converter/datasets/cached_timelines.h"
 #include "converter/datasets/contributors.h"
-#include "converter/datasets/derived.h"
-#include "converter/datasets/messages.h"
 #include "converter/datasets/time_columns.h"
 
 namespace oom_forensics {

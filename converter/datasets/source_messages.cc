@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "converter/datasets/messages.h"
+#include "converter/datasets/answer_parts.h"
 #include "converter/forensics/keepers.h"
 #include "converter/forensics/source_frames.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "converter/datasets/messages.h"
+#include "converter/datasets/answer_parts.h"
 #include "converter/datasets/page.h"
 
 namespace oom_forensics {

@@ -208,4 +208,13 @@ LeakSearchResult FindLeaks(const AllocatorReplay& replay, Position position) {
   return {std::move(steps), std::move(leaks)};
 }
 
+uint64_t LeakSearchResult::ResidentBytes() const {
+  uint64_t bytes = steps.spans().capacity() * sizeof(StepSpan);
+  for (const FoundLeak& leak : leaks) {
+    bytes += sizeof(leak) + leak.rows.capacity() * sizeof(Row) +
+             leak.bytes_by_step.capacity() * sizeof(uint64_t);
+  }
+  return bytes;
+}
+
 }  // namespace oom_forensics

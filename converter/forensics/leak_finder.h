@@ -45,6 +45,8 @@ struct LeakSearchResult {
   StepIndex steps;
   // The largest first.
   std::vector<FoundLeak> leaks;
+
+  uint64_t ResidentBytes() const;
 };
 
 // Leaks as seen at `position` over the steps before it.

@@ -299,6 +299,7 @@ class Judge {
     }
     if (lost(QualityCounter::kNoBaseline) != 0 ||
         lost(QualityCounter::kIncompleteBaseline) != 0 ||
+        lost(QualityCounter::kLiveSetFull) != 0 ||
         lost(QualityCounter::kUnnamedBaseline) != 0) {
       doubts.push_back(
           "What lay in memory before the recording began is not fully known.");

@@ -39,6 +39,16 @@ constexpr Definition kDefinitions[] = {
      Severity::WARNING,
      "The collector was loaded after the allocator had been made: allocations "
      "from before that may be missing or without a name."},
+    {QualityCounter::kLiveSetFull, "live_set_full", Severity::ERROR,
+     "The collector's list of what is live was full: $n allocations were never "
+     "in it, so live memory may be missing here."},
+    {QualityCounter::kSiteTableFull, "site_table_full", Severity::WARNING,
+     "The collector's table of sites was full: $n allocations since TensorFlow "
+     "was loaded have sizes but no op, shape or dtype."},
+    {QualityCounter::kAllocatorTableFull, "allocator_table_full",
+     Severity::ERROR,
+     "The collector had no room for another allocator: $n requests of further "
+     "ones are not recorded at all."},
     {QualityCounter::kUnmatchedFree, "unmatched_free", Severity::WARNING,
      "$n frees were of addresses that the trace does not know as allocated; "
      "they were ignored."},

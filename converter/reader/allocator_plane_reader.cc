@@ -129,16 +129,15 @@ class AllocatorPlaneReader {
     if (stats.Has(StatKind::kTotalFrees)) {
       facts().total_frees = stats.Get(StatKind::kTotalFrees).AsUint64();
     }
-    if (stats.Has(StatKind::kBaselineDump)) {
-      facts().baseline_dump =
-          std::string(vocabulary_.TextOf(stats.Get(StatKind::kBaselineDump)));
-    }
     const uint64_t dropped = stats.Uint64Or(StatKind::kDroppedEvents, 0);
     if (dropped > 0) {
       facts().quality.Add(QualityCounter::kDroppedEvents, dropped);
     }
+    const uint64_t unlisted = stats.Uint64Or(StatKind::kUnlistedAllocations, 0);
     if (!stats.Has(StatKind::kBaselineComplete)) {
       facts().quality.Add(QualityCounter::kNoBaseline);
+    } else if (unlisted > 0) {
+      facts().quality.Add(QualityCounter::kLiveSetFull, unlisted);
     } else if (stats.Get(StatKind::kBaselineComplete).AsUint64() == 0) {
       facts().quality.Add(QualityCounter::kIncompleteBaseline);
     }

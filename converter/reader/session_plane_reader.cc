@@ -53,6 +53,10 @@ void ReadSessionPlane(const PlaneLayout& plane, ReadContext* context) {
     trace.quality.Add(QualityCounter::kAttributionOff);
   }
   if (facts.anonymized) trace.quality.Add(QualityCounter::kAnonymized);
+  trace.quality.Add(QualityCounter::kSiteTableFull,
+                    stats.Uint64Or(StatKind::kUnnamedAllocations, 0));
+  trace.quality.Add(QualityCounter::kAllocatorTableFull,
+                    stats.Uint64Or(StatKind::kUnknownAllocatorRequests, 0));
 }
 
 }  // namespace oom_forensics

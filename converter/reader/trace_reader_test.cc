@@ -122,6 +122,21 @@ TEST(TraceReaderTest, TheLimitIsAFactOfTheAllocatorWithoutAFailureToo) {
   EXPECT_EQ(Read(builder.Serialize())->allocators[0].limit_bytes, 1u << 20);
 }
 
+TEST(TraceReaderTest, WhatTheCollectorHadNoRoomForIsSaid) {
+  TraceBuilder builder;
+  builder.Alloc(0x1000, {})
+      .AllocatorStat(U64(schema::kBaselineComplete, 0))
+      .AllocatorStat(U64(schema::kUnlistedAllocations, 3))
+      .SessionStat(U64(schema::kUnnamedAllocations, 4))
+      .SessionStat(U64(schema::kUnknownAllocatorRequests, 5));
+  const auto trace = Read(builder.Serialize());
+  const QualityLog& allocator = trace->allocators[0].quality;
+  EXPECT_EQ(allocator.count(QualityCounter::kLiveSetFull), 3u);
+  EXPECT_EQ(allocator.count(QualityCounter::kIncompleteBaseline), 0u);
+  EXPECT_EQ(trace->quality.count(QualityCounter::kSiteTableFull), 4u);
+  EXPECT_EQ(trace->quality.count(QualityCounter::kAllocatorTableFull), 5u);
+}
+
 TEST(TraceReaderTest, AnAllocatorWithoutALayoutIsSaidToBeOne) {
   TraceBuilder direct;
   direct.Alloc(0x1000, {}).AllocatorStat(U64(schema::kHasLayout, 0));
@@ -434,14 +449,12 @@ TEST(BrokenFileTest, DamageInsideAPlaneIsCounted) {
   ASSERT_NE(event, std::string::npos);
   bytes[event + 1] = '\x7f';
   const auto trace = ReadTraceFromBytes(bytes, "x.xplane.pb", ReadOptions());
-  if (trace.ok()) {
-    uint64_t damage =
-        (*trace)->quality.count(QualityCounter::kMalformedMessages);
-    for (const AllocatorTrace& allocator : (*trace)->allocators) {
-      damage += allocator.quality.count(QualityCounter::kMalformedMessages);
-    }
-    EXPECT_GT(damage, 0u);
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  uint64_t damage = (*trace)->quality.count(QualityCounter::kMalformedMessages);
+  for (const AllocatorTrace& allocator : (*trace)->allocators) {
+    damage += allocator.quality.count(QualityCounter::kMalformedMessages);
   }
+  EXPECT_GT(damage, 0u);
 }
 
 TEST(BrokenFileTest, ATraceThatIsTooLargeIsRefusedBeforeItIsRead) {

@@ -20,8 +20,13 @@ const RoleClassifier& HostAnalysis::Roles(const AllocatorReplay& replay) const {
   return *roles;
 }
 
+void HostAnalysis::DropAnswers() const {
+  cache_.Clear();
+  oom_cache_.Clear();
+}
+
 uint64_t HostAnalysis::ResidentBytes() const {
-  uint64_t bytes = 0;
+  uint64_t bytes = cache_.ResidentBytes() + oom_cache_.ResidentBytes();
   for (const auto& allocator : allocators_) {
     bytes += allocator->ResidentBytes() + allocator->trace().ResidentBytes();
   }

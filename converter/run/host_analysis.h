@@ -32,6 +32,9 @@ class HostAnalysis {
   AnswerCache& cache() const { return cache_; }
   // The stories of its OOMs: dear to tell, small to keep.
   AnswerCache& oom_cache() const { return oom_cache_; }
+  // Drops what is only kept for the next question.
+  void DropAnswers() const;
+  // The trace, its replays and the answers that are kept.
   uint64_t ResidentBytes() const;
 
  private:

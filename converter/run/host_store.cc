@@ -67,6 +67,7 @@ absl::Status HostStore::Visit(
 absl::Status HostStore::With(size_t index, const Progress& progress,
                              const Use& use) {
   if (const SharedHost found = Find(index)) {
+    CountAnswers(index, *found);
     use(found);
     return absl::OkStatus();
   }
@@ -119,6 +120,21 @@ SharedHost HostStore::Find(size_t index) {
   const std::lock_guard<std::mutex> lock(mutex_);
   slots_[index].last_use = ++uses_;
   return slots_[index].host;
+}
+
+void HostStore::CountAnswers(size_t index, const HostAnalysis& host) {
+  const auto count = [&] {
+    const uint64_t now_bytes = host.ResidentBytes();
+    uint64_t before_bytes = 0;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      before_bytes = std::exchange(slots_[index].resident_bytes, now_bytes);
+    }
+    return before_bytes == now_bytes || budget_.Adjust(before_bytes, now_bytes);
+  };
+  if (count()) return;
+  host.DropAnswers();
+  count();
 }
 
 uint64_t HostStore::LetGo(uint64_t bytes) {

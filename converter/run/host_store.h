@@ -61,6 +61,9 @@ class HostStore {
   absl::Status Read(size_t index, uint64_t estimate_bytes, uint64_t* room_bytes,
                     const Progress& progress, const Use& use);
   SharedHost Find(size_t index);
+  // Counts the answers that `host` keeps since it was last asked for; drops
+  // them where they are too much.
+  void CountAnswers(size_t index, const HostAnalysis& host);
   uint64_t LetGo(uint64_t bytes);
 
   const ReadOptions options_;

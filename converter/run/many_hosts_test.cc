@@ -181,6 +181,64 @@ TEST(MemoryBudget, LetsAHostThatIsAloneTakeTheRest) {
   budget.Settle(5000, 0);
 }
 
+// An answer of 600 bytes.
+struct Answer {
+  uint64_t ResidentBytes() const { return 600; }
+};
+
+TEST(AnswerCache, CountsWhatItKeeps) {
+  AnswerCache cache(2);
+  const auto make = [] { return std::make_shared<const Answer>(); };
+  cache.Get<Answer>("a", make);
+  cache.Get<Answer>("a", make);
+  EXPECT_EQ(cache.ResidentBytes(), 600u);
+  cache.Get<Answer>("b", make);
+  cache.Get<Answer>("c", make);
+  EXPECT_EQ(cache.ResidentBytes(), 1200u) << "the least used is gone";
+  cache.Clear();
+  EXPECT_EQ(cache.ResidentBytes(), 0u);
+}
+
+TEST(MemoryBudget, CountsWhatGrowsWhileItIsHeld) {
+  uint64_t asked_bytes = 0;
+  MemoryBudget budget(1000, [&asked_bytes](uint64_t bytes) {
+    asked_bytes = bytes;
+    return uint64_t{100};
+  });
+  budget.Settle((budget.Reserve(800), 800), 800);
+  EXPECT_TRUE(budget.Adjust(800, 1000));
+  EXPECT_EQ(asked_bytes, 0u);
+  EXPECT_TRUE(budget.Adjust(1000, 1100)) << "another one went";
+  EXPECT_EQ(asked_bytes, 100u);
+  EXPECT_FALSE(budget.Adjust(1000, 1300));
+}
+
+TEST_F(ManyHosts, WhatAHostKeepsForTheNextQuestionIsWithinTheLimitToo) {
+  RunOptions options;
+  const auto all = Run::Open(files_, options);
+  ASSERT_TRUE(all.ok());
+  options.read.max_resident_bytes = ResidentBytes(**all);
+  const auto run = Run::Open(files_, options);
+  ASSERT_TRUE(run.ok());
+  const SharedHost host = (*run)->Load(0);
+  struct Large {
+    uint64_t bytes = 0;
+    uint64_t ResidentBytes() const { return bytes; }
+  };
+  const auto keep = [&](uint64_t bytes) {
+    host->cache().Get<Large>("large", [bytes] {
+      return std::make_shared<const Large>(Large{bytes});
+    });
+  };
+  keep(options.read.max_resident_bytes / 2);
+  (*run)->Load(0);
+  EXPECT_NE(host->cache().ResidentBytes(), 0u) << "others made room";
+  host->DropAnswers();
+  keep(options.read.max_resident_bytes * 2);
+  (*run)->Load(0);
+  EXPECT_EQ(host->cache().ResidentBytes(), 0u) << "too much, whoever goes";
+}
+
 TEST(MemoryBudget, WithoutALimitNobodyWaits) {
   MemoryBudget budget(0, nullptr);
   EXPECT_EQ(budget.Reserve(1u << 30), 0u);

@@ -29,6 +29,15 @@ uint64_t MemoryBudget::Reserve(uint64_t estimate_bytes) {
   return room_bytes;
 }
 
+bool MemoryBudget::Adjust(uint64_t before_bytes, uint64_t now_bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (limit_bytes_ == 0) return true;
+  held_bytes_ += now_bytes;
+  held_bytes_ -= std::min(held_bytes_, before_bytes);
+  MakeRoom(0);
+  return held_bytes_ + reserved_bytes_ <= limit_bytes_;
+}
+
 void MemoryBudget::Settle(uint64_t estimate_bytes, uint64_t held_bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (limit_bytes_ == 0) return;

@@ -37,6 +37,10 @@ class MemoryBudget {
   // where that is more than there was room for.
   void Settle(uint64_t estimate_bytes, uint64_t held_bytes);
 
+  // What is held takes more, or less, than before. Makes others go where that
+  // is more than there was room for; false where even so it is too much.
+  bool Adjust(uint64_t before_bytes, uint64_t now_bytes);
+
  private:
   // With mutex_ held.
   uint64_t RoomBytes() const;

@@ -33,16 +33,16 @@ Position AllocatorTrace::PositionAt(int64_t time_ps_bound) const {
 }
 
 uint64_t AllocatorTrace::ResidentBytes() const {
-  uint64_t bytes =
-      time_ps.capacity() * sizeof(int64_t) +
-      address.capacity() * sizeof(uint64_t) + site.capacity() * sizeof(SiteId) +
-      context.capacity() * sizeof(uint32_t) +
-      kind_of.capacity() * sizeof(RowKind) +
-      baseline_age_ns.capacity() * sizeof(uint64_t) +
-      contexts.capacity() * sizeof(EventContext) +
-      failures.capacity() * sizeof(FailedRequest) +
-      regions.capacity() * sizeof(RegionChange) +
-      weights.capacity() * sizeof(float) + baseline_dump.capacity();
+  uint64_t bytes = time_ps.capacity() * sizeof(int64_t) +
+                   address.capacity() * sizeof(uint64_t) +
+                   site.capacity() * sizeof(SiteId) +
+                   context.capacity() * sizeof(uint32_t) +
+                   kind_of.capacity() * sizeof(RowKind) +
+                   baseline_age_ns.capacity() * sizeof(uint64_t) +
+                   contexts.capacity() * sizeof(EventContext) +
+                   failures.capacity() * sizeof(FailedRequest) +
+                   regions.capacity() * sizeof(RegionChange) +
+                   weights.capacity() * sizeof(float);
   for (const FailedRequest& failure : failures) {
     bytes += failure.memory_dump.capacity();
   }

@@ -89,8 +89,6 @@ struct AllocatorTrace {
   // Exact totals as the collector counted them, whatever was dropped.
   std::optional<uint64_t> total_allocs;
   std::optional<uint64_t> total_frees;
-  // A serialized tensorflow.MemoryDump of the beginning; empty: none.
-  std::string baseline_dump;
 
   Position baseline_rows = 0;
   // Picoseconds since HostTrace::origin_ns, never falling.

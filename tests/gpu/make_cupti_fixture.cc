@@ -191,16 +191,16 @@ class Fixture {
     session.attribution = "on";
     session.cupti_mode = "tee";
     session.cupti_reason = session.hooks;
-    collector::AllocatorFacts facts;
-    facts.info.name = "GPU_0_bfc";
-    facts.info.kind = "bfc";
-    facts.info.complete = true;
+    collector::AllocatorInfo info;
+    info.name = "GPU_0_bfc";
+    info.kind = "bfc";
+    info.complete = true;
     cupti::DeviceFacts device;
     device.mode = session.cupti_mode;
     device.reason = session.cupti_reason;
     device.cupti_version = CUPTI_API_VERSION;
     device.name_of = [](int) { return std::string("constructed device"); };
-    return collector::WriteTrace(session, {facts}, *recording,
+    return collector::WriteTrace(session, {info}, *recording,
                                  recorder_.sites().Snapshot(),
                                  recorder_.stacks().Snapshot()) +
            cupti::WriteDevicePlanes(log_.Read(), device, start_ns_);

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "converter/datasets/answer_parts.h"
 #include "converter/datasets/group_key.h"
-#include "converter/datasets/messages.h"
 #include "converter/text/enum_ids.h"
 #include "converter/trace/op_name.h"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "converter/datasets/answer_parts.h"
 #include "converter/datasets/dataset.h"
-#include "converter/datasets/messages.h"
 #include "converter/datasets/selection.h"
 #include "converter/exports/perfetto/allocation_slices.h"
 #include "converter/exports/perfetto/failure_instants.h"

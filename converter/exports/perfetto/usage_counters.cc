@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "converter/datasets/derived.h"
-#include "converter/datasets/messages.h"
+#include "converter/datasets/answer_parts.h"
+#include "converter/datasets/cached_timelines.h"
 
 namespace oom_forensics {
 namespace {

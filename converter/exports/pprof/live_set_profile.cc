@@ -9,8 +9,8 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
+#include "converter/datasets/answer_parts.h"
 #include "converter/datasets/group_key.h"
-#include "converter/datasets/messages.h"
 #include "converter/datasets/selection.h"
 #include "converter/exports/gzip/gzip.h"
 #include "converter/exports/pprof/call_stack.h"

@@ -1,6 +1,6 @@
 // Parts of answers that several datasets share.
-#ifndef OOM_FORENSICS_CONVERTER_DATASETS_MESSAGES_H_
-#define OOM_FORENSICS_CONVERTER_DATASETS_MESSAGES_H_
+#ifndef OOM_FORENSICS_CONVERTER_DATASETS_ANSWER_PARTS_H_
+#define OOM_FORENSICS_CONVERTER_DATASETS_ANSWER_PARTS_H_
 
 #include <cstdint>
 #include <string>
@@ -65,4 +65,4 @@ void AddMarks(const Run& run, const SelectedAllocator& allocator,
 
 }  // namespace oom_forensics
 
-#endif  // OOM_FORENSICS_CONVERTER_DATASETS_MESSAGES_H_
+#endif  // OOM_FORENSICS_CONVERTER_DATASETS_ANSWER_PARTS_H_

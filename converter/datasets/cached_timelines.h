@@ -1,7 +1,7 @@
 // What datasets derive from an allocator's replay, kept by its host from one
 // question to the next.
-#ifndef OOM_FORENSICS_CONVERTER_DATASETS_DERIVED_H_
-#define OOM_FORENSICS_CONVERTER_DATASETS_DERIVED_H_
+#ifndef OOM_FORENSICS_CONVERTER_DATASETS_CACHED_TIMELINES_H_
+#define OOM_FORENSICS_CONVERTER_DATASETS_CACHED_TIMELINES_H_
 
 #include <cstdint>
 #include <memory>
@@ -34,4 +34,4 @@ std::shared_ptr<const HoleTimeline> HolesOverTime(
 
 }  // namespace oom_forensics
 
-#endif  // OOM_FORENSICS_CONVERTER_DATASETS_DERIVED_H_
+#endif  // OOM_FORENSICS_CONVERTER_DATASETS_CACHED_TIMELINES_H_

@@ -1,4 +1,4 @@
-#include "converter/datasets/messages.h"
+#include "converter/datasets/answer_parts.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "converter/datasets/derived.h"
+#include "converter/datasets/cached_timelines.h"
 
 #include <string>
 #include <utility>
