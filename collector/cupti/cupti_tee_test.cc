@@ -56,7 +56,7 @@ TEST_F(CuptiTeeTest, AddsMemoryRecordsToTensorFlowsSession) {
   ASSERT_EQ(contents.events.size(), 2u);
   EXPECT_EQ(contents.events[0].address, 0x1000u);
   EXPECT_EQ(contents.events[0].bytes, 4096u);
-  EXPECT_EQ(contents.events[1].kind, DeviceEventKind::kPool);
+  EXPECT_EQ(contents.events[1].kind, DriverEventKind::kPool);
   EXPECT_TRUE(tee_.recorded());
   EXPECT_FALSE(tee_.tensorflow_traces());
 }

@@ -6,7 +6,7 @@ namespace oom_forensics::cupti {
 
 DeviceLog::DeviceLog(size_t capacity) : capacity_(capacity) {}
 
-void DeviceLog::Add(const DeviceEvent& event) {
+void DeviceLog::Add(const DriverEvent& event) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (contents_.events.size() >= capacity_) {
     ++contents_.dropped_events;

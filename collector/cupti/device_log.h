@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/cupti/device_event.h"
+#include "collector/cupti/driver_event.h"
 
 namespace oom_forensics::cupti {
 
@@ -25,7 +25,7 @@ class DeviceLog {
   // Everything up to a moment. Events of one device are not yet in the order
   // of time: CUPTI delivers them buffer by buffer.
   struct Contents {
-    std::vector<DeviceEvent> events;
+    std::vector<DriverEvent> events;
     // strings[id - 1] is the string of an id.
     std::vector<std::string> strings;
     uint64_t dropped_events = 0;
@@ -41,7 +41,7 @@ class DeviceLog {
   DeviceLog& operator=(const DeviceLog&) = delete;
 
   // Counts the event as dropped if the log is full.
-  void Add(const DeviceEvent& event);
+  void Add(const DriverEvent& event);
 
   // The id of a string; 0 if it is empty or there are too many strings.
   StringId Intern(std::string_view text);

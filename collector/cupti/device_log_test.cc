@@ -11,7 +11,7 @@ namespace {
 TEST(DeviceLogTest, CountsWhatDoesNotFit) {
   DeviceLog log(/*capacity=*/2);
   for (uint64_t address : {1, 2, 3, 4, 5}) {
-    DeviceEvent event;
+    DriverEvent event;
     event.address = address;
     log.Add(event);
   }

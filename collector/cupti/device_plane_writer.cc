@@ -21,15 +21,15 @@ using protozero::pbf_writer;
 namespace xplane = schema::xplane;
 namespace xevent = schema::xevent;
 
-std::string_view NameOf(DeviceEventKind kind) {
+std::string_view NameOf(DriverEventKind kind) {
   switch (kind) {
-    case DeviceEventKind::kAlloc:
+    case DriverEventKind::kAlloc:
       return schema::kDeviceAlloc;
-    case DeviceEventKind::kFree:
+    case DriverEventKind::kFree:
       return schema::kDeviceFree;
-    case DeviceEventKind::kPool:
+    case DriverEventKind::kPool:
       return schema::kDevicePool;
-    case DeviceEventKind::kSample:
+    case DriverEventKind::kSample:
       return schema::kDeviceSample;
   }
   return {};
@@ -71,7 +71,7 @@ std::string_view PoolOperationName(uint8_t operation) {
 }
 
 // An event and its time on the collector's clock.
-using TimedEvent = std::pair<int64_t, const DeviceEvent*>;
+using TimedEvent = std::pair<int64_t, const DriverEvent*>;
 
 // The plane of one device.
 class PlaneWriter {
@@ -126,19 +126,19 @@ class PlaneWriter {
     plane_.AddLine(line);
   }
 
-  void AddStats(const DeviceEvent& event) {
+  void AddStats(const DriverEvent& event) {
     switch (event.kind) {
-      case DeviceEventKind::kAlloc:
-      case DeviceEventKind::kFree:
+      case DriverEventKind::kAlloc:
+      case DriverEventKind::kFree:
         AddBlock(event);
         break;
-      case DeviceEventKind::kPool:
+      case DriverEventKind::kPool:
         AddRef(schema::kOperation, PoolOperationName(event.pool_operation));
         AddAddress(schema::kAddress, event.address);
         Add(schema::kCorrelationId, event.correlation_id);
         AddPool(event);
         break;
-      case DeviceEventKind::kSample:
+      case DriverEventKind::kSample:
         Add(schema::kFreeBytes, event.free_bytes);
         Add(schema::kTotalBytes, event.total_bytes);
         if (event.process_bytes != 0) {
@@ -149,7 +149,7 @@ class PlaneWriter {
     }
   }
 
-  void AddBlock(const DeviceEvent& event) {
+  void AddBlock(const DriverEvent& event) {
     AddAddress(schema::kAddress, event.address);
     Add(schema::kSizeBytes, event.bytes);
     AddRef(schema::kMemoryKind, MemoryKindName(event.memory_kind));
@@ -160,7 +160,7 @@ class PlaneWriter {
     AddText(schema::kSource, event.text);
   }
 
-  void AddPool(const DeviceEvent& event) {
+  void AddPool(const DriverEvent& event) {
     AddAddress(schema::kPool, event.pool_address);
     if (event.pool_bytes == 0) return;
     Add(schema::kPoolBytes, event.pool_bytes);
@@ -187,7 +187,7 @@ class PlaneWriter {
     AddRef(name, contents_.strings[text - 1]);
   }
 
-  int64_t MetadataId(DeviceEventKind kind) {
+  int64_t MetadataId(DriverEventKind kind) {
     const auto [found, is_new] = metadata_ids_.emplace(kind, 0);
     if (is_new) {
       std::string fields;
@@ -202,7 +202,7 @@ class PlaneWriter {
   const DeviceFacts& facts_;
   const std::string device_name_;
   collector::PlaneBuilder plane_;
-  std::map<DeviceEventKind, int64_t> metadata_ids_;
+  std::map<DriverEventKind, int64_t> metadata_ids_;
   // The event in the making.
   pbf_writer* event_ = nullptr;
 };
@@ -212,7 +212,7 @@ class PlaneWriter {
 std::string WriteDevicePlanes(const DeviceLog::Contents& contents,
                               const DeviceFacts& facts, int64_t start_ns) {
   std::map<uint32_t, std::vector<TimedEvent>> by_device;
-  for (const DeviceEvent& event : contents.events) {
+  for (const DriverEvent& event : contents.events) {
     int64_t time_ns = event.time_ns;
     if (event.time_base == TimeBase::kCupti) {
       time_ns = facts.clock.ToCollector(time_ns);

@@ -42,8 +42,8 @@ bool MemorySampler::SampleDevice(int device, std::string_view reason,
   std::string& bus_id = pci_bus_ids_[index];
   if (bus_id.empty()) bus_id = driver_->PciBusIdOf(device);
 
-  DeviceEvent event;
-  event.kind = DeviceEventKind::kSample;
+  DriverEvent event;
+  event.kind = DriverEventKind::kSample;
   event.time_base = TimeBase::kCollector;
   event.device = static_cast<uint32_t>(device);
   std::optional<DeviceMemory> memory = driver_->MemoryOf(device);

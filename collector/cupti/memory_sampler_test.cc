@@ -54,7 +54,7 @@ TEST(MemorySamplerTest, SamplesEveryDeviceInUse) {
   EXPECT_EQ(sampler.Sample("oom", SampleDepth::kFull), 2);
   const DeviceLog::Contents contents = log.Read();
   ASSERT_EQ(contents.events.size(), 2u);
-  EXPECT_EQ(contents.events[0].kind, DeviceEventKind::kSample);
+  EXPECT_EQ(contents.events[0].kind, DriverEventKind::kSample);
   EXPECT_EQ(contents.events[0].time_base, TimeBase::kCollector);
   EXPECT_EQ(contents.events[0].free_bytes, 10 * kGiB);
   EXPECT_EQ(contents.events[0].total_bytes, 80 * kGiB);

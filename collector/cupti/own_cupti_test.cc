@@ -43,9 +43,9 @@ TEST_F(OwnCuptiTest, RecordsWhatTheDriverDoes) {
   own_.Flush();
   const DeviceLog::Contents contents = log_.Read();
   ASSERT_EQ(contents.events.size(), 3u);
-  EXPECT_EQ(contents.events[0].kind, DeviceEventKind::kAlloc);
-  EXPECT_EQ(contents.events[1].kind, DeviceEventKind::kPool);
-  EXPECT_EQ(contents.events[2].kind, DeviceEventKind::kFree);
+  EXPECT_EQ(contents.events[0].kind, DriverEventKind::kAlloc);
+  EXPECT_EQ(contents.events[1].kind, DriverEventKind::kPool);
+  EXPECT_EQ(contents.events[2].kind, DriverEventKind::kFree);
 }
 
 TEST_F(OwnCuptiTest, AsksForMemoryRecordsOnly) {

@@ -88,13 +88,13 @@ void ReadMemoryRecord(const CUpti_Activity* record, size_t size,
                       bool read_source, DeviceLog& log) {
   if (size < kSmallestMemoryRecord) return log.CountUnreadable();
   const auto memory = CopyRecord<MemoryRecord>(record, size);
-  DeviceEvent event;
+  DriverEvent event;
   switch (memory.operation) {
     case CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION:
-      event.kind = DeviceEventKind::kAlloc;
+      event.kind = DriverEventKind::kAlloc;
       break;
     case CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE:
-      event.kind = DeviceEventKind::kFree;
+      event.kind = DriverEventKind::kFree;
       break;
     default:
       return log.CountUnreadable();
@@ -131,8 +131,8 @@ void ReadPoolRecord(const CUpti_Activity* record, size_t size, DeviceLog& log) {
       pool.operation > CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED) {
     return log.CountUnreadable();
   }
-  DeviceEvent event;
-  event.kind = DeviceEventKind::kPool;
+  DriverEvent event;
+  event.kind = DriverEventKind::kPool;
   event.pool_operation = static_cast<uint8_t>(pool.operation);
   event.time_ns = static_cast<int64_t>(pool.timestamp);
   event.address = pool.address;

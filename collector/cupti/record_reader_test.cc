@@ -94,8 +94,8 @@ TEST(RecordReaderTest, ReadsAnAllocation) {
   const DeviceLog::Contents contents =
       Buffer().Append(DeviceAllocation()).Read();
   ASSERT_EQ(contents.events.size(), 1u);
-  const DeviceEvent& event = contents.events[0];
-  EXPECT_EQ(event.kind, DeviceEventKind::kAlloc);
+  const DriverEvent& event = contents.events[0];
+  EXPECT_EQ(event.kind, DriverEventKind::kAlloc);
   EXPECT_EQ(event.time_base, TimeBase::kCupti);
   EXPECT_EQ(event.memory_kind, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
   EXPECT_EQ(event.address, 0x7f00'0000'0000u);
@@ -115,13 +115,13 @@ TEST(RecordReaderTest, ReadsARelease) {
   record.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
   const DeviceLog::Contents contents = Buffer().Append(record).Read();
   ASSERT_EQ(contents.events.size(), 1u);
-  EXPECT_EQ(contents.events[0].kind, DeviceEventKind::kFree);
+  EXPECT_EQ(contents.events[0].kind, DriverEventKind::kFree);
 }
 
 TEST(RecordReaderTest, ReadsThePoolOfAnAsynchronousAllocation) {
   const DeviceLog::Contents contents = Buffer().Append(PoolAllocation()).Read();
   ASSERT_EQ(contents.events.size(), 1u);
-  const DeviceEvent& event = contents.events[0];
+  const DriverEvent& event = contents.events[0];
   EXPECT_TRUE(event.is_async);
   EXPECT_EQ(event.stream, 7u);
   EXPECT_EQ(event.pool_address, 0x5000u);
@@ -146,8 +146,8 @@ TEST(RecordReaderTest, OfAnImportedPoolItKnowsTheAddressOnly) {
 TEST(RecordReaderTest, ReadsAPool) {
   const DeviceLog::Contents contents = Buffer().Append(Pool()).Read();
   ASSERT_EQ(contents.events.size(), 1u);
-  const DeviceEvent& event = contents.events[0];
-  EXPECT_EQ(event.kind, DeviceEventKind::kPool);
+  const DriverEvent& event = contents.events[0];
+  EXPECT_EQ(event.kind, DriverEventKind::kPool);
   EXPECT_EQ(event.pool_operation,
             CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED);
   EXPECT_EQ(event.address, 0x5000u);
@@ -169,8 +169,8 @@ TEST(RecordReaderTest, FindsItsRecordsBetweenThoseOfOthers) {
                                            .Append(kernel)
                                            .Read();
   ASSERT_EQ(contents.events.size(), 2u);
-  EXPECT_EQ(contents.events[0].kind, DeviceEventKind::kAlloc);
-  EXPECT_EQ(contents.events[1].kind, DeviceEventKind::kPool);
+  EXPECT_EQ(contents.events[0].kind, DriverEventKind::kAlloc);
+  EXPECT_EQ(contents.events[1].kind, DriverEventKind::kPool);
   EXPECT_EQ(contents.unreadable_records, 0u);
 }
 

@@ -26,10 +26,10 @@ std::vector<LiveAllocation> LiveAt(const Recording& recording,
   recording.ForEachEvent([&](const Event& event) {
     if (failed_sequence != 0 && event.sequence >= failed_sequence) return;
     const std::pair place(event.address, event.allocator);
-    if (event.kind == EventKind::kAlloc) {
+    if (event.kind == RecordedKind::kAlloc) {
       live[place] = {event.address, event.time_ns, event.value,
                      event.site,    event.thread,  event.allocator};
-    } else if (event.kind == EventKind::kFree) {
+    } else if (event.kind == RecordedKind::kFree) {
       live.erase(place);
     }
   });
@@ -69,7 +69,7 @@ std::vector<Holder> HoldersOf(const std::vector<LiveAllocation>& live,
 
 // Makes *step the training step that is under way after `event`.
 void FollowStep(const Event& event, int64_t* step) {
-  if (event.kind == EventKind::kStepBegin) *step = event.value;
+  if (event.kind == RecordedKind::kStepBegin) *step = event.value;
 }
 
 // The regions of an allocator right before the event `failed_sequence`:
@@ -87,9 +87,9 @@ std::vector<std::pair<uint64_t, uint64_t>> RegionsAt(const Recording& recording,
     if (event.sequence >= failed_sequence || event.allocator != allocator) {
       return;
     }
-    if (event.kind == EventKind::kRegionAdd) {
+    if (event.kind == RecordedKind::kRegionAdd) {
       regions[event.address] = static_cast<uint64_t>(event.value);
-    } else if (event.kind == EventKind::kRegionRemove) {
+    } else if (event.kind == RecordedKind::kRegionRemove) {
       regions.erase(event.address);
     }
   });
@@ -191,7 +191,7 @@ MemoryStory TellStory(const Recording& recording,
   int64_t step = recording.baseline.training_step;
   recording.ForEachEvent([&](const Event& event) {
     FollowStep(event, &step);
-    if (event.kind != EventKind::kAlloc) return;
+    if (event.kind != RecordedKind::kAlloc) return;
     if (failed_sequence != 0 && event.sequence > failed_sequence) return;
     story.recent.push_back({event, KeyOf(sites, event.site), step});
   });

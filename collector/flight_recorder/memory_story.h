@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "collector/recording/recording.h"
-#include "collector/recording/site_table.h"
+#include "collector/recording/site_interner.h"
 #include "collector/tensorflow/allocator_state.h"
 #include "core/placement.h"
 

@@ -85,7 +85,7 @@ class MemoryStoryTest : public testing::Test {
   }
 
   void Region(uint64_t offset_bytes, uint64_t size_bytes) {
-    recorder_.RecordRegion(EventKind::kRegionAdd, 0,
+    recorder_.RecordRegion(RecordedKind::kRegionAdd, 0,
                            reinterpret_cast<void*>(kPool + offset_bytes),
                            size_bytes, 1);
   }

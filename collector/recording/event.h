@@ -1,6 +1,6 @@
 // What the recorder keeps of one event and of one live allocation. Both are
 // plain, fixed-size records: what repeats from step to step (op, shape, sizes)
-// is said once, in the SiteTable, and referred to by its id.
+// is said once, in the SiteInterner, and referred to by its id.
 #ifndef OOM_FORENSICS_COLLECTOR_RECORDING_EVENT_H_
 #define OOM_FORENSICS_COLLECTOR_RECORDING_EVENT_H_
 
@@ -8,7 +8,7 @@
 
 namespace oom_forensics::collector {
 
-enum class EventKind : uint8_t {
+enum class RecordedKind : uint8_t {
   kAlloc = 1,
   kFree = 2,
   kFailed = 3,
@@ -25,7 +25,7 @@ inline constexpr int64_t kNoStep = -1;
 // Index of an allocator in the AllocatorTable.
 using AllocatorId = uint16_t;
 
-// Id of a site in the SiteTable; 0: none.
+// Id of a site in the SiteInterner; 0: none.
 using SiteId = uint32_t;
 
 // Id of a Python stack in the StackTable; 0: none.
@@ -46,7 +46,7 @@ struct Event {
   // The thread's id in the operating system.
   uint32_t thread = 0;
   AllocatorId allocator = 0;
-  EventKind kind = EventKind::kAlloc;
+  RecordedKind kind = RecordedKind::kAlloc;
   // kFree: how long the allocation lived. Saturates after five days.
   uint32_t age_100us = 0;
 };

@@ -49,7 +49,7 @@ std::vector<Event> EventRing::Read(uint64_t first, uint64_t last) const {
     event.site = static_cast<SiteId>(words[4]);
     event.thread = static_cast<uint32_t>(words[4] >> 32);
     event.allocator = static_cast<AllocatorId>(words[5]);
-    event.kind = static_cast<EventKind>(words[5] >> 16 & 0xff);
+    event.kind = static_cast<RecordedKind>(words[5] >> 16 & 0xff);
     event.age_100us = static_cast<uint32_t>(words[5] >> 32);
     if (event.sequence == sequence && words[6] == sequence) {
       events.push_back(event);

@@ -16,7 +16,7 @@ Event MakeEvent(uint64_t sequence) {
   event.site = static_cast<SiteId>(sequence + 1);
   event.thread = static_cast<uint32_t>(sequence + 2);
   event.allocator = 63;
-  event.kind = EventKind::kRegionRemove;
+  event.kind = RecordedKind::kRegionRemove;
   event.age_100us = static_cast<uint32_t>(sequence + 3);
   return event;
 }

@@ -67,7 +67,7 @@ bool Recorder::Keeps(uint64_t requested_bytes,
   return (*random * 0x2545f4914f6cdd1du) >> 32 < kept;
 }
 
-Event Recorder::MakeEvent(EventKind kind, AllocatorId allocator,
+Event Recorder::MakeEvent(RecordedKind kind, AllocatorId allocator,
                           const void* address, uint32_t thread) noexcept {
   Event event;
   event.time_ns = WallClockNs();
@@ -89,7 +89,7 @@ void Recorder::Log(Event* event) noexcept {
 void Recorder::RecordAlloc(AllocatorId allocator, const void* address,
                            SiteId site, int64_t step_id,
                            uint32_t thread) noexcept {
-  Event event = MakeEvent(EventKind::kAlloc, allocator, address, thread);
+  Event event = MakeEvent(RecordedKind::kAlloc, allocator, address, thread);
   event.site = site;
   event.value = step_id;
   Shard& shard = ShardOf(event.address);
@@ -118,7 +118,7 @@ void Recorder::CountAlloc(AllocatorId allocator, const void* address) noexcept {
 
 SiteId Recorder::RecordFree(AllocatorId allocator, const void* address,
                             uint32_t thread) noexcept {
-  Event event = MakeEvent(EventKind::kFree, allocator, address, thread);
+  Event event = MakeEvent(RecordedKind::kFree, allocator, address, thread);
   Shard& shard = ShardOf(event.address);
   std::lock_guard<SpinLock> lock(shard.lock);
   ++shard.totals[allocator].frees;
@@ -136,7 +136,7 @@ SiteId Recorder::RecordFree(AllocatorId allocator, const void* address,
   return event.site;
 }
 
-void Recorder::RecordRegion(EventKind kind, AllocatorId allocator,
+void Recorder::RecordRegion(RecordedKind kind, AllocatorId allocator,
                             const void* address, uint64_t size_bytes,
                             uint32_t thread) noexcept {
   Event event = MakeEvent(kind, allocator, address, thread);
@@ -144,7 +144,7 @@ void Recorder::RecordRegion(EventKind kind, AllocatorId allocator,
   Shard& shard = ShardOf(0);
   std::lock_guard<SpinLock> lock(shard.lock);
   Log(&event);
-  if (kind == EventKind::kRegionRemove) {
+  if (kind == RecordedKind::kRegionRemove) {
     EraseIf(&regions_, [&](const Region& region) {
       return region.address == event.address && region.allocator == allocator;
     });
@@ -158,7 +158,7 @@ void Recorder::RecordRegion(EventKind kind, AllocatorId allocator,
 
 uint64_t Recorder::RecordFailure(AllocatorId allocator, SiteId site,
                                  int64_t step_id, uint32_t thread) noexcept {
-  Event event = MakeEvent(EventKind::kFailed, allocator, nullptr, thread);
+  Event event = MakeEvent(RecordedKind::kFailed, allocator, nullptr, thread);
   event.site = site;
   event.value = step_id;
   Shard& shard = ShardOf(0);
@@ -168,7 +168,7 @@ uint64_t Recorder::RecordFailure(AllocatorId allocator, SiteId site,
 }
 
 void Recorder::RecordStep(int64_t step, uint32_t thread) noexcept {
-  Event event = MakeEvent(EventKind::kStepBegin, 0, nullptr, thread);
+  Event event = MakeEvent(RecordedKind::kStepBegin, 0, nullptr, thread);
   event.value = step;
   Shard& shard = ShardOf(0);
   std::lock_guard<SpinLock> lock(shard.lock);
@@ -192,8 +192,9 @@ const AllocatorInfo* Recorder::AddAllocator(const void* address,
                                             AllocatorInfo info) {
   const uint64_t next = next_sequence_.load(std::memory_order_relaxed);
   // A recording that is not written yet may speak of any that is gone.
-  const uint64_t kept_from =
-      recordings_.use_count() > 1 ? 0 : next - std::min(next, ring_->capacity());
+  const uint64_t kept_from = recordings_.use_count() > 1
+                                 ? 0
+                                 : next - std::min(next, ring_->capacity());
   return allocators_.Add(address, std::move(info), kept_from);
 }
 
@@ -327,8 +328,8 @@ std::unique_ptr<Recording> Recorder::Recent() {
   Rewind(recording->events, &recording->baseline);
   for (const Event& event : recording->events) {
     EventTotals& totals = recording->totals[event.allocator];
-    if (event.kind == EventKind::kAlloc) ++totals.allocs;
-    if (event.kind == EventKind::kFree) ++totals.frees;
+    if (event.kind == RecordedKind::kAlloc) ++totals.allocs;
+    if (event.kind == RecordedKind::kFree) ++totals.frees;
   }
   recording->failures = FailuresSince(recording->baseline.next_sequence);
   return recording;

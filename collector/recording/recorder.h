@@ -33,7 +33,7 @@
 #include "collector/recording/event_ring.h"
 #include "collector/recording/live_set.h"
 #include "collector/recording/recording.h"
-#include "collector/recording/site_table.h"
+#include "collector/recording/site_interner.h"
 #include "collector/recording/spin_lock.h"
 #include "collector/recording/stack_table.h"
 #include "collector/settings.h"
@@ -65,8 +65,9 @@ class Recorder {
   // Returns the site of the allocation that ended; 0: it was not recorded.
   SiteId RecordFree(AllocatorId allocator, const void* address,
                     uint32_t thread) noexcept;
-  void RecordRegion(EventKind kind, AllocatorId allocator, const void* address,
-                    uint64_t size_bytes, uint32_t thread) noexcept;
+  void RecordRegion(RecordedKind kind, AllocatorId allocator,
+                    const void* address, uint64_t size_bytes,
+                    uint32_t thread) noexcept;
   // Returns the event's sequence, for AddFailure().
   uint64_t RecordFailure(AllocatorId allocator, SiteId site, int64_t step_id,
                          uint32_t thread) noexcept;
@@ -110,7 +111,7 @@ class Recorder {
   void Clear();
 
   AllocatorTable& allocators() { return allocators_; }
-  SiteTable& sites() { return sites_; }
+  SiteInterner& sites() { return sites_; }
   StackTable& stacks() { return stacks_; }
 
   // fork(): everything is locked before it and unlocked on both sides; a
@@ -143,14 +144,14 @@ class Recorder {
   // All that is kept and was counted so far; everything stands still.
   TotalsByAllocator SumTotals() const;
   size_t CountLive() const;
-  static Event MakeEvent(EventKind kind, AllocatorId allocator,
+  static Event MakeEvent(RecordedKind kind, AllocatorId allocator,
                          const void* address, uint32_t thread) noexcept;
   // Gives `event` its sequence and logs it. The shard of its address is locked.
   void Log(Event* event) noexcept;
   LiveState CopyLiveState() const;
 
   AllocatorTable allocators_;
-  SiteTable sites_;
+  SiteInterner sites_;
   StackTable stacks_;
   std::unique_ptr<EventRing> ring_;
   std::array<Shard, kShards> shards_;

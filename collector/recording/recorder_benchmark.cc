@@ -68,7 +68,7 @@ BENCHMARK(BM_AllocAndFree)
     ->UseRealTime();
 
 void BM_InternKnownSite(benchmark::State& state) {
-  SiteTable& sites = TheRecorder().sites();
+  SiteInterner& sites = TheRecorder().sites();
   SiteKey key;
   key.shape = "[32,64,64,128]";
   key.region_type = "output";

@@ -27,9 +27,9 @@ std::set<uint64_t> Addresses(const LiveState& state) {
 std::set<uint64_t> Replay(const Recording& capture) {
   std::set<uint64_t> live = Addresses(capture.baseline);
   capture.ForEachEvent([&](const Event& event) {
-    if (event.kind == EventKind::kAlloc) {
+    if (event.kind == RecordedKind::kAlloc) {
       EXPECT_TRUE(live.insert(event.address).second);
-    } else if (event.kind == EventKind::kFree) {
+    } else if (event.kind == RecordedKind::kFree) {
       EXPECT_EQ(live.erase(event.address), 1u);
     }
   });
@@ -38,7 +38,7 @@ std::set<uint64_t> Replay(const Recording& capture) {
 
 TEST(RecorderTest, ARecordingBeginsWithWhatWasLive) {
   Recorder recorder{Settings{}};
-  recorder.RecordRegion(EventKind::kRegionAdd, 0, Address(4096), 1 << 20, 1);
+  recorder.RecordRegion(RecordedKind::kRegionAdd, 0, Address(4096), 1 << 20, 1);
   recorder.RecordAlloc(0, Address(4096), 7, 42, 1);
   recorder.RecordAlloc(0, Address(8192), 7, 42, 1);
   recorder.RecordFree(0, Address(8192), 1);
@@ -62,15 +62,16 @@ TEST(RecorderTest, ARecordingHoldsWhatHappenedDuringItAndCountsIt) {
   const uint64_t failed = recorder.RecordFailure(3, 1, 0, 1);
   const auto capture = recorder.StopCapture(CaptureOwner::kProfiler);
   recorder.RecordAlloc(3, Address(4096), 1, 0, 1);
-  std::vector<EventKind> kinds;
+  std::vector<RecordedKind> kinds;
   uint64_t last_sequence = 0;
   capture->ForEachEvent([&](const Event& event) {
     kinds.push_back(event.kind);
     EXPECT_GT(event.sequence, last_sequence);
     last_sequence = event.sequence;
   });
-  EXPECT_EQ(kinds, (std::vector<EventKind>{EventKind::kAlloc, EventKind::kFree,
-                                           EventKind::kFailed}));
+  EXPECT_EQ(kinds, (std::vector<RecordedKind>{RecordedKind::kAlloc,
+                                              RecordedKind::kFree,
+                                              RecordedKind::kFailed}));
   EXPECT_EQ(last_sequence, failed);
   EXPECT_EQ(capture->totals[3].allocs, 1u);
   EXPECT_EQ(capture->totals[3].frees, 1u);

@@ -14,10 +14,10 @@ void Rewind(const std::vector<Event>& events, LiveState* state) {
   for (auto event = events.rbegin(); event != events.rend(); ++event) {
     const std::pair place(event->address, event->allocator);
     switch (event->kind) {
-      case EventKind::kAlloc:
+      case RecordedKind::kAlloc:
         live.erase(place);
         break;
-      case EventKind::kFree: {
+      case RecordedKind::kFree: {
         // An allocation that was never known does not come to life here.
         if (event->site == 0) break;
         LiveAllocation allocation;
@@ -30,7 +30,7 @@ void Rewind(const std::vector<Event>& events, LiveState* state) {
         live[place] = allocation;
         break;
       }
-      case EventKind::kRegionAdd:
+      case RecordedKind::kRegionAdd:
         state->regions.erase(
             std::remove_if(state->regions.begin(), state->regions.end(),
                            [&](const Region& region) {
@@ -39,15 +39,15 @@ void Rewind(const std::vector<Event>& events, LiveState* state) {
                            }),
             state->regions.end());
         break;
-      case EventKind::kRegionRemove:
+      case RecordedKind::kRegionRemove:
         state->regions.push_back({event->address,
                                   static_cast<uint64_t>(event->value),
                                   event->allocator});
         break;
-      case EventKind::kStepBegin:
+      case RecordedKind::kStepBegin:
         state->training_step = static_cast<int64_t>(event->address);
         break;
-      case EventKind::kFailed:
+      case RecordedKind::kFailed:
         break;
     }
   }

@@ -15,7 +15,7 @@
 #include "collector/recording/allocator_table.h"
 #include "collector/recording/capture_log.h"
 #include "collector/recording/event.h"
-#include "collector/recording/site_table.h"
+#include "collector/recording/site_interner.h"
 
 namespace oom_forensics::collector {
 

@@ -24,12 +24,12 @@ TEST(RewindTest, BringsBackWhatWasFreedAndTakesAwayWhatCame) {
   Event alloc;
   alloc.sequence = 10;
   alloc.time_ns = 1'000'000'000;
-  alloc.kind = EventKind::kAlloc;
+  alloc.kind = RecordedKind::kAlloc;
   alloc.address = 512;
   Event free;
   free.sequence = 11;
   free.time_ns = 2'000'000'000;
-  free.kind = EventKind::kFree;
+  free.kind = RecordedKind::kFree;
   free.address = 768;
   free.site = 5;
   free.value = 42;
@@ -51,12 +51,12 @@ TEST(RewindTest, TurnsRegionsBack) {
   state.regions = {{4096, 1024, 0}};
   Event add;
   add.sequence = 1;
-  add.kind = EventKind::kRegionAdd;
+  add.kind = RecordedKind::kRegionAdd;
   add.address = 4096;
   add.value = 1024;
   Event remove = add;
   remove.sequence = 2;
-  remove.kind = EventKind::kRegionRemove;
+  remove.kind = RecordedKind::kRegionRemove;
   remove.address = 8192;
   Rewind({add, remove}, &state);
   ASSERT_EQ(state.regions.size(), 1u);
@@ -86,7 +86,7 @@ TEST(RecentTest, LeadsToWhatIsLiveNow) {
     replayed.insert(allocation.address);
   }
   recording->ForEachEvent([&](const Event& event) {
-    if (event.kind == EventKind::kAlloc) {
+    if (event.kind == RecordedKind::kAlloc) {
       EXPECT_TRUE(replayed.insert(event.address).second);
     } else {
       EXPECT_EQ(replayed.erase(event.address), 1u);

@@ -47,7 +47,7 @@ Hooks* g_hooks = nullptr;
 
 // The calling thread is inside the pool that grows or shrinks. Where it is in
 // none the block is no region: the pool is not recorded, or there is none.
-bool Record(EventKind kind, const void* address, size_t size_bytes) {
+bool Record(RecordedKind kind, const void* address, size_t size_bytes) {
   const ThreadState& thread = CurrentThread();
   if (thread.inside == nullptr || address == nullptr) return false;
   g_hooks->recorder->RecordRegion(kind, thread.inside->id, address, size_bytes,
@@ -60,7 +60,7 @@ void* HookedAlloc(void* self, size_t alignment, size_t num_bytes,
                   size_t* bytes_received) {
   void* address =
       g_hooks->alloc[kClass](self, alignment, num_bytes, bytes_received);
-  if (Record(EventKind::kRegionAdd, address, *bytes_received)) {
+  if (Record(RecordedKind::kRegionAdd, address, *bytes_received)) {
     ProbeDevice(ProbeMoment::kRegionGrowth);
   }
   return address;
@@ -68,7 +68,7 @@ void* HookedAlloc(void* self, size_t alignment, size_t num_bytes,
 
 template <size_t kClass>
 void HookedFree(void* self, void* address, size_t num_bytes) {
-  Record(EventKind::kRegionRemove, address, num_bytes);
+  Record(RecordedKind::kRegionRemove, address, num_bytes);
   g_hooks->free[kClass](self, address, num_bytes);
 }
 

@@ -50,17 +50,18 @@ std::vector<int64_t> ProgramsByNeed(const Recording& recording,
     live[{allocation.allocator, allocation.address}] = allocation.site;
   }
   recording.ForEachEvent([&](const Event& event) {
-    if (event.kind == EventKind::kFree) {
+    if (event.kind == RecordedKind::kFree) {
       live.erase({event.allocator, event.address});
       need_of(event.site);
       return;
     }
-    if (event.kind != EventKind::kAlloc && event.kind != EventKind::kFailed) {
+    if (event.kind != RecordedKind::kAlloc &&
+        event.kind != RecordedKind::kFailed) {
       return;
     }
     Need* const need = need_of(event.site);
     if (need == nullptr) return;
-    if (event.kind == EventKind::kFailed) {
+    if (event.kind == RecordedKind::kFailed) {
       ++need->refused;
     } else {
       live[{event.allocator, event.address}] = event.site;

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "collector/recording/recording.h"
-#include "collector/recording/site_table.h"
+#include "collector/recording/site_interner.h"
 #include "collector/xla/module_protos.h"
 
 namespace oom_forensics::collector {
 
 // The program ids of the modules that `recording` names, those first that are
 // missed most: of refused requests, then of what is live at its end, largest
-// first, then of what has come and gone. `sites` is SiteTable::Snapshot().
+// first, then of what has come and gone. `sites` is SiteInterner::Snapshot().
 std::vector<int64_t> ProgramsByNeed(const Recording& recording,
                                     const std::vector<const Site*>& sites);
 

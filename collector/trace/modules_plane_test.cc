@@ -127,7 +127,7 @@ class ProgramsByNeedTest : public ::testing::Test {
     }
   }
 
-  void Happened(EventKind kind, SiteId site, uint64_t address) {
+  void Happened(RecordedKind kind, SiteId site, uint64_t address) {
     Event event;
     event.kind = kind;
     event.site = site;
@@ -141,11 +141,11 @@ class ProgramsByNeedTest : public ::testing::Test {
 };
 
 TEST_F(ProgramsByNeedTest, RefusedThenLiveThenGone) {
-  Happened(EventKind::kAlloc, 3, 0x100);
-  Happened(EventKind::kFree, 3, 0x100);
-  Happened(EventKind::kAlloc, 2, 0x200);
-  Happened(EventKind::kAlloc, 4, 0x300);
-  Happened(EventKind::kFailed, 1, 0);
+  Happened(RecordedKind::kAlloc, 3, 0x100);
+  Happened(RecordedKind::kFree, 3, 0x100);
+  Happened(RecordedKind::kAlloc, 2, 0x200);
+  Happened(RecordedKind::kAlloc, 4, 0x300);
+  Happened(RecordedKind::kFailed, 1, 0);
   EXPECT_EQ(ProgramsByNeed(recording_, sites_),
             (std::vector<int64_t>{10, 20, 30}));
 }
@@ -155,7 +155,7 @@ TEST_F(ProgramsByNeedTest, TheLargestLiveFirst) {
   before.address = 0x100;
   before.site = 1;
   recording_.baseline.allocations.push_back(before);
-  Happened(EventKind::kAlloc, 2, 0x200);
+  Happened(RecordedKind::kAlloc, 2, 0x200);
   EXPECT_EQ(ProgramsByNeed(recording_, sites_), (std::vector<int64_t>{20, 10}));
 }
 

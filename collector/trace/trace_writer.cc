@@ -22,19 +22,19 @@ namespace xplane = schema::xplane;
 namespace xevent = schema::xevent;
 namespace xevent_metadata = schema::xevent_metadata;
 
-std::string_view NameOf(EventKind kind) {
+std::string_view NameOf(RecordedKind kind) {
   switch (kind) {
-    case EventKind::kAlloc:
+    case RecordedKind::kAlloc:
       return schema::kAlloc;
-    case EventKind::kFree:
+    case RecordedKind::kFree:
       return schema::kFree;
-    case EventKind::kFailed:
+    case RecordedKind::kFailed:
       return schema::kFailed;
-    case EventKind::kRegionAdd:
+    case RecordedKind::kRegionAdd:
       return schema::kRegionAdd;
-    case EventKind::kRegionRemove:
+    case RecordedKind::kRegionRemove:
       return schema::kRegionRemove;
-    case EventKind::kStepBegin:
+    case RecordedKind::kStepBegin:
       return schema::kStepBegin;
   }
   return {};
@@ -86,15 +86,13 @@ class AllocatorPlaneWriter {
     plane_.AddString(plane, kField, schema::kAllocatorName, info_.name);
     plane_.AddString(plane, kField, schema::kAllocatorKind, info_.kind);
     if (!info_.device_name.empty()) {
-      plane_.AddString(plane, kField, schema::kDeviceName,
-                       info_.device_name);
+      plane_.AddString(plane, kField, schema::kDeviceName, info_.device_name);
     }
     if (!info_.has_layout) {
       plane_.AddUint(plane, kField, schema::kHasLayout, 0);
     }
     if (info_.limit_bytes != 0) {
-      plane_.AddUint(plane, kField, schema::kBytesLimit,
-                     info_.limit_bytes);
+      plane_.AddUint(plane, kField, schema::kBytesLimit, info_.limit_bytes);
     }
     plane_.AddUint(plane, kField, schema::kBaselineComplete,
                    info_.complete && totals.unlisted == 0 ? 1 : 0);
@@ -112,14 +110,14 @@ class AllocatorPlaneWriter {
     Line line(1, schema::kBaselineLine, TimestampNs());
     // Training steps belong to no allocator; the first plane carries them.
     if (info_.id == 0 && baseline.training_step != kNoStep) {
-      BeginEvent(&line, EventKind::kStepBegin, 0, 0);
+      BeginEvent(&line, RecordedKind::kStepBegin, 0, 0);
       plane_.AddInt(event_, xevent::kStats, schema::kStep,
                     baseline.training_step);
       line.EndEvent();
     }
     for (const Region& region : baseline.regions) {
       if (region.allocator != info_.id) continue;
-      BeginEvent(&line, EventKind::kRegionAdd, 0, 0);
+      BeginEvent(&line, RecordedKind::kRegionAdd, 0, 0);
       AddRegionStats(region.address, region.size_bytes);
       line.EndEvent();
     }
@@ -135,7 +133,7 @@ class AllocatorPlaneWriter {
                        std::pair(b->born_ns, b->address);
               });
     for (const LiveAllocation* allocation : allocations) {
-      BeginEvent(&line, EventKind::kAlloc, allocation->site, 0);
+      BeginEvent(&line, RecordedKind::kAlloc, allocation->site, 0);
       AddAddress(allocation->address);
       AddWeight(allocation->site);
       const int64_t age_ns =
@@ -157,26 +155,26 @@ class AllocatorPlaneWriter {
       BeginEvent(&line, event.kind, event.site,
                  (event.time_ns - start_ns) * 1000);
       switch (event.kind) {
-        case EventKind::kAlloc:
+        case RecordedKind::kAlloc:
           AddAddress(event.address);
           AddWeight(event.site);
           AddStickyStats(&line, StepIdOf(event.site, event.value),
                          event.thread);
           break;
-        case EventKind::kFree:
+        case RecordedKind::kFree:
           AddAddress(event.address);
           AddStickyStats(&line, line.step_id, event.thread);
           break;
-        case EventKind::kFailed:
+        case RecordedKind::kFailed:
           AddStickyStats(&line, StepIdOf(event.site, event.value),
                          event.thread);
           AddFailureStats(event.sequence);
           break;
-        case EventKind::kRegionAdd:
-        case EventKind::kRegionRemove:
+        case RecordedKind::kRegionAdd:
+        case RecordedKind::kRegionRemove:
           AddRegionStats(event.address, static_cast<uint64_t>(event.value));
           break;
-        case EventKind::kStepBegin:
+        case RecordedKind::kStepBegin:
           plane_.AddInt(event_, xevent::kStats, schema::kStep, event.value);
           break;
       }
@@ -185,7 +183,8 @@ class AllocatorPlaneWriter {
     plane_.AddLine(line);
   }
 
-  void BeginEvent(Line* line, EventKind kind, SiteId site, int64_t offset_ps) {
+  void BeginEvent(Line* line, RecordedKind kind, SiteId site,
+                  int64_t offset_ps) {
     line->BeginEvent(MetadataId(kind, site), offset_ps);
     event_ = line->event();
   }
@@ -266,9 +265,9 @@ class AllocatorPlaneWriter {
   }
 
   // The id of the XEventMetadata for events of this kind at this site.
-  int64_t MetadataId(EventKind kind, SiteId site) {
+  int64_t MetadataId(RecordedKind kind, SiteId site) {
     const bool has_site =
-        kind == EventKind::kAlloc || kind == EventKind::kFailed;
+        kind == RecordedKind::kAlloc || kind == RecordedKind::kFailed;
     if (!has_site) site = 0;
     const uint64_t key = uint64_t{site} << 8 | static_cast<uint8_t>(kind);
     const auto [found, is_new] = metadata_ids_.emplace(key, 0);
@@ -276,7 +275,7 @@ class AllocatorPlaneWriter {
     return found->second;
   }
 
-  int64_t AddMetadata(EventKind kind, SiteId site) {
+  int64_t AddMetadata(RecordedKind kind, SiteId site) {
     std::string fields;
     pbf_writer writer(fields);
     writer.add_string(xevent_metadata::kName, View(NameOf(kind)));
@@ -307,7 +306,7 @@ class AllocatorPlaneWriter {
       }
       plane_.AddUint(&writer, kField, schema::kRequestedBytes,
                      key.requested_bytes);
-      if (kind == EventKind::kAlloc) {
+      if (kind == RecordedKind::kAlloc) {
         plane_.AddUint(&writer, kField, schema::kAllocatedBytes,
                        key.allocated_bytes);
       }
@@ -415,7 +414,7 @@ uint64_t AddressShift(const SessionFacts& session, const Recording& recording) {
     look_at(allocation.address);
   }
   recording.ForEachEvent([&](const Event& event) {
-    if (event.kind != EventKind::kStepBegin) look_at(event.address);
+    if (event.kind != RecordedKind::kStepBegin) look_at(event.address);
   });
   return lowest == UINT64_MAX ? 0 : lowest / kPage * kPage - kLowest;
 }
@@ -435,7 +434,7 @@ std::string WriteTrace(const SessionFacts& session,
   std::set<StackId> used_stacks;
   for (const AllocatorInfo& info : allocators) {
     writer.add_message(xspace::kPlanes,
-                       AllocatorPlaneWriter(session, facts, recording, sites,
+                       AllocatorPlaneWriter(session, info, recording, sites,
                                             address_shift, &used_stacks)
                            .Write());
   }

@@ -9,7 +9,7 @@
 
 #include "collector/recording/allocator_table.h"
 #include "collector/recording/recorder.h"
-#include "collector/recording/site_table.h"
+#include "collector/recording/site_interner.h"
 #include "collector/recording/stack_table.h"
 #include "collector/trace/source_plane_writer.h"
 

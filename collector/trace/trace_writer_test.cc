@@ -310,7 +310,7 @@ TEST_F(TraceWriterTest, SaysWhichAllocatorDividesNoMemory) {
 
 TEST_F(TraceWriterTest, WritesWhatWasLiveAsBaseline) {
   const SiteId site = MakeSite("dense/MatMul", 512);
-  recorder_.RecordRegion(EventKind::kRegionAdd, 0, Address(1 << 20), 1 << 20,
+  recorder_.RecordRegion(RecordedKind::kRegionAdd, 0, Address(1 << 20), 1 << 20,
                          9);
   recorder_.RecordAlloc(0, Address(1 << 20), site, 42, 9);
   recorder_.StartCapture(CaptureOwner::kProfiler);
@@ -340,7 +340,8 @@ TEST_F(TraceWriterTest, WritesEventsInOrderWithWhatChanged) {
   recorder_.RecordAlloc(0, Address(4096), site, 42, 9);
   recorder_.RecordAlloc(0, Address(8192), site, 42, 9);
   recorder_.RecordFree(0, Address(4096), 10);
-  recorder_.RecordRegion(EventKind::kRegionRemove, 0, Address(4096), 256, 10);
+  recorder_.RecordRegion(RecordedKind::kRegionRemove, 0, Address(4096), 256,
+                         10);
   auto planes = Finish();
   const auto& events = planes["/oom_forensics:bfc#0"].lines["events"].events;
   ASSERT_EQ(events.size(), 4u);
@@ -457,8 +458,8 @@ TEST_F(TraceWriterTest, NeedsAtMostSixtyBytesForAnAllocationAndItsFree) {
   }
   const auto recording = recorder_.StopCapture(CaptureOwner::kProfiler);
   const std::string trace =
-      WriteTrace({}, {AllocatorInfo()}, *recording, recorder_.sites().Snapshot(),
-                 recorder_.stacks().Snapshot());
+      WriteTrace({}, {AllocatorInfo()}, *recording,
+                 recorder_.sites().Snapshot(), recorder_.stacks().Snapshot());
   EXPECT_LE(trace.size() / kPairs, 60u);
 }
 

@@ -21,7 +21,7 @@
 #include "converter/forensics/remedies.h"
 #include "converter/forensics/source_frames.h"
 #include "converter/forensics/verdict.h"
-#include "converter/replay/memory_dump.h"
+#include "converter/replay/dump_comparison.h"
 #include "converter/simulation/serving_order.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "converter/forensics/recorded_shapes.h"
-#include "converter/replay/memory_dump.h"
+#include "converter/replay/dump_comparison.h"
 #include "converter/text/text.h"
 #include "core/bfc.h"
 

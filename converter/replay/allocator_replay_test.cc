@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
+#include "converter/replay/dump_comparison.h"
 #include "converter/replay/hole_timeline.h"
-#include "converter/replay/memory_dump.h"
 #include "converter/testing/trace_builder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -33,6 +33,7 @@ struct ServingOrder {
   uint64_t reordered = 0;
 
   bool explains_all() const { return alike == requests; }
+  uint64_t ResidentBytes() const { return rows.capacity() * sizeof(Row); }
 };
 
 // Of an allocator with a layout.

@@ -68,7 +68,7 @@ struct Cuda {
 // What the program did, and what a record must therefore say.
 struct Expected {
   const char* call;
-  DeviceEventKind kind;
+  DriverEventKind kind;
   uint8_t memory_kind;
   uint64_t address;
   uint64_t bytes;
@@ -101,27 +101,27 @@ class Check {
   }
 
   // Prints one row per expected record; how many differ.
-  int Compare(const std::vector<DeviceEvent>& events) const {
+  int Compare(const std::vector<DriverEvent>& events) const {
     std::printf("| call | record | kind | bytes | result |\n");
     std::printf("| --- | --- | --- | --- | --- |\n");
     int different = 0;
     size_t next = 0;
     for (const Expected& expected : expected_) {
       while (next < events.size() &&
-             events[next].kind == DeviceEventKind::kPool) {
+             events[next].kind == DriverEventKind::kPool) {
         ++next;
       }
       const bool equal = next < events.size() && Equal(expected, events[next]);
       if (!equal) ++different;
       std::printf("| %s | %s | %d | %llu | %s |\n", expected.call,
-                  expected.kind == DeviceEventKind::kAlloc ? "alloc" : "free",
+                  expected.kind == DriverEventKind::kAlloc ? "alloc" : "free",
                   expected.memory_kind,
                   static_cast<unsigned long long>(expected.bytes),
                   equal ? "equal" : "DIFFERENT");
       ++next;
     }
     for (; next < events.size(); ++next) {
-      if (events[next].kind != DeviceEventKind::kPool) ++different;
+      if (events[next].kind != DriverEventKind::kPool) ++different;
     }
     return different;
   }
@@ -135,18 +135,18 @@ class Check {
     void* address = nullptr;
     worked_ = worked_ && allocate(&address, bytes) == cudaSuccess;
     Expected expected{call,
-                      DeviceEventKind::kAlloc,
+                      DriverEventKind::kAlloc,
                       static_cast<uint8_t>(kind),
                       reinterpret_cast<uint64_t>(address),
                       bytes,
                       is_async};
     expected_.push_back(expected);
     worked_ = worked_ && free(address) == cudaSuccess;
-    expected.kind = DeviceEventKind::kFree;
+    expected.kind = DriverEventKind::kFree;
     expected_.push_back(expected);
   }
 
-  static bool Equal(const Expected& expected, const DeviceEvent& event) {
+  static bool Equal(const Expected& expected, const DriverEvent& event) {
     return event.kind == expected.kind &&
            event.memory_kind == expected.memory_kind &&
            event.address == expected.address && event.bytes == expected.bytes &&
@@ -175,8 +175,8 @@ void PrintLibraryWorkspace(OwnCupti* own, DeviceLog* log) {
   own->Flush();
   uint64_t count = 0;
   uint64_t bytes = 0;
-  for (const DeviceEvent& event : log->Read().events) {
-    if (event.kind != DeviceEventKind::kAlloc) continue;
+  for (const DriverEvent& event : log->Read().events) {
+    if (event.kind != DriverEventKind::kAlloc) continue;
     ++count;
     bytes += event.bytes;
   }

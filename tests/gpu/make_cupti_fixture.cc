@@ -30,9 +30,9 @@
 namespace oom_forensics {
 namespace {
 
-using collector::EventKind;
-using cupti::DeviceEvent;
-using cupti::DeviceEventKind;
+using collector::RecordedKind;
+using cupti::DriverEvent;
+using cupti::DriverEventKind;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
@@ -149,15 +149,15 @@ class Fixture {
   void GrowPool(uint64_t address, uint64_t bytes, uint64_t free_after) {
     Allocate(CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, address, bytes,
              "/usr/lib/libtensorflow_framework.so.2");
-    recorder_.RecordRegion(EventKind::kRegionAdd, 0, Address(address), bytes,
+    recorder_.RecordRegion(RecordedKind::kRegionAdd, 0, Address(address), bytes,
                            kThread);
     AddSample("region growth", free_after, 0);
   }
 
   void AddSample(const char* reason, uint64_t free_bytes,
                  uint64_t process_bytes) {
-    DeviceEvent sample;
-    sample.kind = DeviceEventKind::kSample;
+    DriverEvent sample;
+    sample.kind = DriverEventKind::kSample;
     sample.time_base = cupti::TimeBase::kCollector;
     sample.time_ns = collector::WallClockNs();
     sample.total_bytes = 24 * kGiB;

@@ -1,4 +1,4 @@
-#include "collector/recording/site_table.h"
+#include "collector/recording/site_interner.h"
 
 #include <gtest/gtest.h>
 
@@ -19,16 +19,16 @@ SiteKey MakeKey(std::string_view op, uint64_t bytes) {
   return key;
 }
 
-TEST(SiteTableTest, GivesOneIdToOneSite) {
-  SiteTable table;
+TEST(SiteInternerTest, GivesOneIdToOneSite) {
+  SiteInterner table;
   const Site* first = table.Intern(MakeKey("MatMul", 512));
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->id, 1u);
   EXPECT_EQ(table.Intern(MakeKey("MatMul", 512)), first);
 }
 
-TEST(SiteTableTest, TellsSitesApartByEveryField) {
-  SiteTable table;
+TEST(SiteInternerTest, TellsSitesApartByEveryField) {
+  SiteInterner table;
   std::set<SiteId> ids;
   SiteKey key = MakeKey("MatMul", 512);
   ids.insert(table.Intern(key)->id);
@@ -47,16 +47,16 @@ TEST(SiteTableTest, TellsSitesApartByEveryField) {
   EXPECT_EQ(ids.size(), 7u);
 }
 
-TEST(SiteTableTest, KeepsItsOwnCopyOfNames) {
-  SiteTable table;
+TEST(SiteInternerTest, KeepsItsOwnCopyOfNames) {
+  SiteInterner table;
   std::string op = "sequential/dense/MatMul";
   const Site* site = table.Intern(MakeKey(op, 512));
   op.assign(op.size(), 'x');
   EXPECT_EQ(site->key.op, "sequential/dense/MatMul");
 }
 
-TEST(SiteTableTest, RefusesMoreThanItsLimitButKnowsTheOldOnes) {
-  SiteTable table(8);
+TEST(SiteInternerTest, RefusesMoreThanItsLimitButKnowsTheOldOnes) {
+  SiteInterner table(8);
   const Site* first = table.Intern(MakeKey("0", 1));
   for (int i = 1; i < 7; ++i) {
     ASSERT_NE(table.Intern(MakeKey(std::to_string(i), 1)), nullptr);
@@ -73,9 +73,9 @@ TEST(SiteTableTest, RefusesMoreThanItsLimitButKnowsTheOldOnes) {
   EXPECT_EQ(table.Intern(MakeKey("0", 1)), first);
 }
 
-TEST(SiteTableTest, GivesAllThreadsTheSameIdsWhileItGrows) {
+TEST(SiteInternerTest, GivesAllThreadsTheSameIdsWhileItGrows) {
   constexpr uint64_t kSites = 20'000;
-  SiteTable table;
+  SiteInterner table;
   std::vector<std::vector<SiteId>> ids(4);
   std::vector<std::thread> threads;
   for (std::vector<SiteId>& own : ids) {

@@ -1,4 +1,4 @@
-#include "collector/recording/site_table.h"
+#include "collector/recording/site_interner.h"
 
 #include <cstring>
 
@@ -57,7 +57,7 @@ uint64_t SiteKey::Hash() const {
   return HashText(compiled.launch_op, hash);
 }
 
-struct SiteTable::Slots {
+struct SiteInterner::Slots {
   explicit Slots(size_t count)
       : mask(count - 1), sites(new std::atomic<const Site*>[count]()) {}
   const size_t mask;
@@ -72,15 +72,15 @@ struct SiteTable::Slots {
   }
 };
 
-SiteTable::SiteTable(size_t max_sites)
+SiteInterner::SiteInterner(size_t max_sites)
     : max_sites_(max_sites), reserved_sites_(max_sites / kReservedShare) {
   all_slots_.push_back(std::make_unique<Slots>(kFirstSlots));
   slots_.store(all_slots_.back().get(), std::memory_order_release);
 }
 
-SiteTable::~SiteTable() = default;
+SiteInterner::~SiteInterner() = default;
 
-const Site* SiteTable::Intern(const SiteKey& key) noexcept {
+const Site* SiteInterner::Intern(const SiteKey& key) noexcept {
   if (const Site* site = FindOrInsert(key, max_sites_ - reserved_sites_)) {
     return site;
   }
@@ -91,7 +91,7 @@ const Site* SiteTable::Intern(const SiteKey& key) noexcept {
   return FindOrInsert(sizes, max_sites_);
 }
 
-const Site* SiteTable::FindOrInsert(const SiteKey& key,
+const Site* SiteInterner::FindOrInsert(const SiteKey& key,
                                        size_t limit) noexcept {
   const uint64_t hash = key.Hash();
   const Slots* slots = slots_.load(std::memory_order_acquire);
@@ -105,8 +105,8 @@ const Site* SiteTable::FindOrInsert(const SiteKey& key,
   }
 }
 
-const Site* SiteTable::Find(const Slots& slots, const SiteKey& key,
-                            uint64_t hash) const noexcept {
+const Site* SiteInterner::Find(const Slots& slots, const SiteKey& key,
+                               uint64_t hash) const noexcept {
   for (size_t i = hash & slots.mask;; i = (i + 1) & slots.mask) {
     const Site* site = slots.sites[i].load(std::memory_order_acquire);
     if (site == nullptr) return nullptr;
@@ -114,7 +114,7 @@ const Site* SiteTable::Find(const Slots& slots, const SiteKey& key,
   }
 }
 
-const Site* SiteTable::Insert(const SiteKey& key, uint64_t hash,
+const Site* SiteInterner::Insert(const SiteKey& key, uint64_t hash,
                                  size_t limit) {
   std::lock_guard<std::mutex> lock(mutex_);
   Slots* slots = slots_.load(std::memory_order_relaxed);
@@ -147,16 +147,16 @@ const Site* SiteTable::Insert(const SiteKey& key, uint64_t hash,
   return &sites_.back();
 }
 
-uint64_t SiteTable::AllocatedBytesOf(SiteId id) const {
+uint64_t SiteInterner::AllocatedBytesOf(SiteId id) const {
   std::lock_guard<std::mutex> lock(mutex_);
   return id == 0 || id > sites_.size() ? 0 : sites_[id - 1].key.allocated_bytes;
 }
 
-std::string_view SiteTable::InternString(std::string_view text) {
+std::string_view SiteInterner::InternString(std::string_view text) {
   return *strings_.emplace(text).first;
 }
 
-std::vector<const Site*> SiteTable::Snapshot() const {
+std::vector<const Site*> SiteInterner::Snapshot() const {
   std::lock_guard<std::mutex> lock(mutex_);
   std::vector<const Site*> sites;
   sites.reserve(sites_.size());

@@ -1,14 +1,14 @@
-// DeviceEvent: one thing that happened to the memory of a CUDA device, in the
+// DriverEvent: one thing that happened to the memory of a CUDA device, in the
 // form in which the log keeps it until the trace is written. Plain and of fixed
 // size; strings are ids of the DeviceLog that holds the event.
-#ifndef OOM_FORENSICS_COLLECTOR_CUPTI_DEVICE_EVENT_H_
-#define OOM_FORENSICS_COLLECTOR_CUPTI_DEVICE_EVENT_H_
+#ifndef OOM_FORENSICS_COLLECTOR_CUPTI_DRIVER_EVENT_H_
+#define OOM_FORENSICS_COLLECTOR_CUPTI_DRIVER_EVENT_H_
 
 #include <cstdint>
 
 namespace oom_forensics::cupti {
 
-enum class DeviceEventKind : uint8_t {
+enum class DriverEventKind : uint8_t {
   kAlloc,   // CUPTI MEMORY2, operation ALLOCATION
   kFree,    // CUPTI MEMORY2, operation RELEASE
   kPool,    // CUPTI MEMORY_POOL
@@ -27,7 +27,7 @@ using StringId = uint32_t;
 // CUPTI gives no stream for an operation that is not ordered by one.
 inline constexpr uint32_t kNoStream = 0xFFFFFFFF;
 
-struct DeviceEvent {
+struct DriverEvent {
   // kAlloc, kFree: the block. kPool: the pool's address.
   uint64_t address = 0;
   // kAlloc, kFree: the block's size. kPool: the pool's size.
@@ -50,7 +50,7 @@ struct DeviceEvent {
   // kAlloc, kFree: the library that asked (CUPTI 12.6 and later, opt-in).
   // kSample: why it was taken.
   StringId text = 0;
-  DeviceEventKind kind = DeviceEventKind::kAlloc;
+  DriverEventKind kind = DriverEventKind::kAlloc;
   TimeBase time_base = TimeBase::kCupti;
   // kAlloc, kFree: CUpti_ActivityMemoryKind.
   uint8_t memory_kind = 0;
@@ -63,4 +63,4 @@ struct DeviceEvent {
 
 }  // namespace oom_forensics::cupti
 
-#endif  // OOM_FORENSICS_COLLECTOR_CUPTI_DEVICE_EVENT_H_
+#endif  // OOM_FORENSICS_COLLECTOR_CUPTI_DRIVER_EVENT_H_

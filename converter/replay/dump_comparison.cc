@@ -1,4 +1,4 @@
-#include "converter/replay/memory_dump.h"
+#include "converter/replay/dump_comparison.h"
 
 #include <algorithm>
 

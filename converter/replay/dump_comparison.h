@@ -1,6 +1,6 @@
 // TensorFlow's own chunk map, the independent witness of the replay.
-#ifndef OOM_FORENSICS_CONVERTER_REPLAY_MEMORY_DUMP_H_
-#define OOM_FORENSICS_CONVERTER_REPLAY_MEMORY_DUMP_H_
+#ifndef OOM_FORENSICS_CONVERTER_REPLAY_DUMP_COMPARISON_H_
+#define OOM_FORENSICS_CONVERTER_REPLAY_DUMP_COMPARISON_H_
 
 #include <cstdint>
 #include <string>
@@ -40,4 +40,4 @@ MapDifference CompareWithDump(const AllocatorReplay& replay,
 
 }  // namespace oom_forensics
 
-#endif  // OOM_FORENSICS_CONVERTER_REPLAY_MEMORY_DUMP_H_
+#endif  // OOM_FORENSICS_CONVERTER_REPLAY_DUMP_COMPARISON_H_

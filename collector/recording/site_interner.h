@@ -1,4 +1,4 @@
-// SiteTable: everything about an allocation that repeats from step to step,
+// SiteInterner: everything about an allocation that repeats from step to step,
 // interned. A training step asks for the same few thousand (op, shape, dtype,
 // size) again and again; each becomes one Site, and an event only names its id.
 //
@@ -6,8 +6,8 @@
 // more entries, and a larger copy replaces it when it fills up. Replaced tables
 // are kept, because a reader may still be in one; together they are smaller
 // than the last.
-#ifndef OOM_FORENSICS_COLLECTOR_RECORDING_SITE_TABLE_H_
-#define OOM_FORENSICS_COLLECTOR_RECORDING_SITE_TABLE_H_
+#ifndef OOM_FORENSICS_COLLECTOR_RECORDING_SITE_INTERNER_H_
+#define OOM_FORENSICS_COLLECTOR_RECORDING_SITE_INTERNER_H_
 
 #include <atomic>
 #include <cstddef>
@@ -63,13 +63,13 @@ struct Site {
   SiteKey key;
 };
 
-class SiteTable {
+class SiteInterner {
  public:
   // Holds at most `max_sites` sites.
-  explicit SiteTable(size_t max_sites = size_t{1} << 20);
-  ~SiteTable();
-  SiteTable(const SiteTable&) = delete;
-  SiteTable& operator=(const SiteTable&) = delete;
+  explicit SiteInterner(size_t max_sites = size_t{1} << 20);
+  ~SiteInterner();
+  SiteInterner(const SiteInterner&) = delete;
+  SiteInterner& operator=(const SiteInterner&) = delete;
 
   // The site of `key`, made if it is new. When the table is full that of its
   // sizes alone, for which a part of the table is reserved: without them
@@ -115,4 +115,4 @@ class SiteTable {
 
 }  // namespace oom_forensics::collector
 
-#endif  // OOM_FORENSICS_COLLECTOR_RECORDING_SITE_TABLE_H_
+#endif  // OOM_FORENSICS_COLLECTOR_RECORDING_SITE_INTERNER_H_
