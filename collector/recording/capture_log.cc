@@ -16,11 +16,16 @@ CaptureLog::~CaptureLog() {
 }
 
 void CaptureLog::Write(const Event& event) noexcept {
+  if (event.sequence >= end_) return;
+  if (end_ != UINT64_MAX) {
+    late_[event.allocator].fetch_add(1, std::memory_order_relaxed);
+  }
   if (Keep(event)) return;
   dropped_[event.allocator].fetch_add(1, std::memory_order_relaxed);
 }
 
 bool CaptureLog::Keep(const Event& event) noexcept {
+  if (event.sequence < first_) return KeepEarlier(event);
   const uint64_t place = event.sequence - first_;
   if (place >= cap_) return false;
   const uint64_t block = place / kEventsPerBlock;
@@ -31,6 +36,16 @@ bool CaptureLog::Keep(const Event& event) noexcept {
   }
   events[place % kEventsPerBlock] = event;
   return true;
+}
+
+bool CaptureLog::KeepEarlier(const Event& event) noexcept {
+  std::lock_guard<SpinLock> lock(allocation_lock_);
+  try {
+    earlier_.push_back(event);
+    return true;
+  } catch (...) {  // bad_alloc
+    return false;
+  }
 }
 
 Event* CaptureLog::AllocateBlock(uint64_t block) noexcept {

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "collector/recording/allocator_table.h"
 #include "collector/recording/event.h"
@@ -26,6 +28,18 @@ class CaptureLog {
 
   // An event beyond the cap, or for which memory is short, is lost and counted.
   void Write(const Event& event) noexcept;
+
+  // From now on only events below this sequence are written: those that took
+  // theirs before and are under way. No writer may be at work.
+  void EndAt(uint64_t end) { end_ = end; }
+  // Of an allocator, how many were.
+  uint64_t late(AllocatorId allocator) const noexcept {
+    return late_[allocator].load(std::memory_order_relaxed);
+  }
+
+  // Those written whose sequence is below `first`, each once. No writer may be
+  // at work.
+  std::vector<Event> TakeEarlier() { return std::move(earlier_); }
 
   // Events of an allocator that were lost.
   uint64_t dropped(AllocatorId allocator) const noexcept {
@@ -51,6 +65,7 @@ class CaptureLog {
   static constexpr uint64_t kEventsPerBlock = 16384;
 
   bool Keep(const Event& event) noexcept;
+  bool KeepEarlier(const Event& event) noexcept;
   Event* AllocateBlock(uint64_t block) noexcept;
 
   const uint64_t first_;
@@ -58,7 +73,11 @@ class CaptureLog {
   const uint64_t block_count_;
   std::unique_ptr<std::atomic<Event*>[]> blocks_;
   SpinLock allocation_lock_;
+  // Guarded by it.
+  std::vector<Event> earlier_;
   std::array<std::atomic<uint64_t>, kMaxAllocators> dropped_ = {};
+  std::array<std::atomic<uint64_t>, kMaxAllocators> late_ = {};
+  uint64_t end_ = UINT64_MAX;
 };
 
 }  // namespace oom_forensics::collector

@@ -63,6 +63,14 @@ struct LiveAllocation {
 };
 static_assert(sizeof(LiveAllocation) == 40);
 
+// Where an event stands among all, if that was told before it was recorded.
+struct EventPlace {
+  // Of Recorder::TakeSequence(); 0: where it is recorded.
+  uint64_t sequence = 0;
+  // 0: when it is recorded.
+  int64_t time_ns = 0;
+};
+
 // A piece of memory that an allocator got from the system to divide.
 struct Region {
   uint64_t address = 0;

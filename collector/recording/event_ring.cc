@@ -20,6 +20,8 @@ EventRing::EventRing(uint64_t capacity)
 void EventRing::Write(const Event& event) noexcept {
   std::atomic<uint64_t>* words = slots_[event.sequence % capacity_].words;
   constexpr auto kRelaxed = std::memory_order_relaxed;
+  // Late by a whole turn: its place is another's.
+  if (words[0].load(kRelaxed) > event.sequence) return;
   words[0].store(event.sequence, kRelaxed);
   words[1].store(static_cast<uint64_t>(event.time_ns), kRelaxed);
   words[2].store(event.address, kRelaxed);

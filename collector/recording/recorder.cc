@@ -1,12 +1,18 @@
 #include "collector/recording/recorder.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "collector/recording/clock.h"
 
 namespace oom_forensics::collector {
 namespace {
+
+// How long allocations that are under way are waited for.
+constexpr int kPolls = 5000;
+constexpr auto kBetweenPolls = std::chrono::microseconds(200);
 
 template <typename T, typename Condition>
 void EraseIf(std::vector<T>* items, Condition condition) {
@@ -68,9 +74,10 @@ bool Recorder::Keeps(uint64_t requested_bytes,
 }
 
 Event Recorder::MakeEvent(RecordedKind kind, AllocatorId allocator,
-                          const void* address, uint32_t thread) noexcept {
+                          const void* address, uint32_t thread,
+                          int64_t time_ns) noexcept {
   Event event;
-  event.time_ns = WallClockNs();
+  event.time_ns = time_ns == 0 ? WallClockNs() : time_ns;
   event.address = reinterpret_cast<uint64_t>(address);
   event.thread = thread;
   event.allocator = allocator;
@@ -78,23 +85,33 @@ Event Recorder::MakeEvent(RecordedKind kind, AllocatorId allocator,
   return event;
 }
 
-void Recorder::Log(Event* event) noexcept {
-  event->sequence = next_sequence_.fetch_add(1, std::memory_order_relaxed);
+void Recorder::Log(Shard* shard, Event* event) noexcept {
+  if (event->sequence == 0) event->sequence = TakeSequence();
+  CountLogged(shard, event->sequence);
   ring_->Write(*event);
   for (CaptureLog* const log : capture_logs_) {
     if (log != nullptr) log->Write(*event);
   }
 }
 
+void Recorder::CountLogged(Shard* shard, uint64_t sequence) noexcept {
+  ++shard->logged;
+  if (sequence < awaited_below_.load(std::memory_order_relaxed)) {
+    arrived_.fetch_add(1, std::memory_order_release);
+  }
+}
+
 void Recorder::RecordAlloc(AllocatorId allocator, const void* address,
-                           SiteId site, int64_t step_id,
-                           uint32_t thread) noexcept {
-  Event event = MakeEvent(RecordedKind::kAlloc, allocator, address, thread);
+                           SiteId site, int64_t step_id, uint32_t thread,
+                           EventPlace place) noexcept {
+  Event event = MakeEvent(RecordedKind::kAlloc, allocator, address, thread,
+                          place.time_ns);
+  event.sequence = place.sequence;
   event.site = site;
   event.value = step_id;
   Shard& shard = ShardOf(event.address);
   std::lock_guard<SpinLock> lock(shard.lock);
-  Log(&event);
+  Log(&shard, &event);
   ++shard.totals[allocator].allocs;
   if (!shard.live.Insert(
           {event.address, event.time_ns, step_id, site, thread, allocator})) {
@@ -102,10 +119,11 @@ void Recorder::RecordAlloc(AllocatorId allocator, const void* address,
   }
 }
 
-void Recorder::CountDropped(AllocatorId allocator,
-                            const void* address) noexcept {
+void Recorder::CountDropped(AllocatorId allocator, const void* address,
+                            uint64_t sequence) noexcept {
   Shard& shard = ShardOf(reinterpret_cast<uint64_t>(address));
   std::lock_guard<SpinLock> lock(shard.lock);
+  if (sequence != 0) CountLogged(&shard, sequence);
   ++shard.totals[allocator].allocs;
   ++shard.totals[allocator].dropped;
 }
@@ -117,8 +135,9 @@ void Recorder::CountAlloc(AllocatorId allocator, const void* address) noexcept {
 }
 
 SiteId Recorder::RecordFree(AllocatorId allocator, const void* address,
-                            uint32_t thread) noexcept {
-  Event event = MakeEvent(RecordedKind::kFree, allocator, address, thread);
+                            uint32_t thread, int64_t time_ns) noexcept {
+  Event event =
+      MakeEvent(RecordedKind::kFree, allocator, address, thread, time_ns);
   Shard& shard = ShardOf(event.address);
   std::lock_guard<SpinLock> lock(shard.lock);
   ++shard.totals[allocator].frees;
@@ -132,7 +151,7 @@ SiteId Recorder::RecordFree(AllocatorId allocator, const void* address,
   } else if (Filters()) {
     return 0;  // the end of an allocation that was not recorded
   }
-  Log(&event);
+  Log(&shard, &event);
   return event.site;
 }
 
@@ -143,7 +162,7 @@ void Recorder::RecordRegion(RecordedKind kind, AllocatorId allocator,
   event.value = static_cast<int64_t>(size_bytes);
   Shard& shard = ShardOf(0);
   std::lock_guard<SpinLock> lock(shard.lock);
-  Log(&event);
+  Log(&shard, &event);
   if (kind == RecordedKind::kRegionRemove) {
     EraseIf(&regions_, [&](const Region& region) {
       return region.address == event.address && region.allocator == allocator;
@@ -163,7 +182,7 @@ uint64_t Recorder::RecordFailure(AllocatorId allocator, SiteId site,
   event.value = step_id;
   Shard& shard = ShardOf(0);
   std::lock_guard<SpinLock> lock(shard.lock);
-  Log(&event);
+  Log(&shard, &event);
   return event.sequence;
 }
 
@@ -174,7 +193,7 @@ void Recorder::RecordStep(int64_t step, uint32_t thread) noexcept {
   std::lock_guard<SpinLock> lock(shard.lock);
   event.address = static_cast<uint64_t>(training_step_);
   training_step_ = step;
-  Log(&event);
+  Log(&shard, &event);
 }
 
 void Recorder::AddFailure(Failure failure) {
@@ -220,6 +239,12 @@ void Recorder::DropAllocator(AllocatorId allocator) {
   }
   allocators_.Release(allocator,
                       next_sequence_.load(std::memory_order_relaxed));
+}
+
+uint64_t Recorder::CountLogged() const {
+  uint64_t logged = 0;
+  for (const Shard& shard : shards_) logged += shard.logged;
+  return logged;
 }
 
 size_t Recorder::CountLive() const {
@@ -288,25 +313,56 @@ bool Recorder::StartCapture(CaptureOwner owner) {
   return true;
 }
 
+template <typename AtEnd>
+void Recorder::ReachEnd(AtEnd at_end) {
+  uint64_t under_way = 0;
+  {
+    const Standstill standstill(this);
+    const uint64_t end = next_sequence_.load(std::memory_order_relaxed);
+    under_way = end - 1 - CountLogged();
+    arrived_.store(0, std::memory_order_relaxed);
+    awaited_below_.store(end, std::memory_order_relaxed);
+    at_end(end);
+  }
+  for (int i = 0; i < kPolls && arrived_.load() < under_way; ++i) {
+    std::this_thread::sleep_for(kBetweenPolls);
+  }
+  const Standstill standstill(this);
+  awaited_below_.store(0, std::memory_order_relaxed);
+}
+
 std::unique_ptr<Recording> Recorder::StopCapture(CaptureOwner owner) {
   const auto index = static_cast<size_t>(owner);
   std::lock_guard<std::mutex> lock(capture_mutex_);
   // Taken out first: where memory is too short to finish it, it is given up.
   std::unique_ptr<Recording> capture = std::move(captures_[index]);
   if (capture == nullptr) return nullptr;
-  {
-    const Standstill standstill(this);
-    capture_logs_[index] = nullptr;
+  ReachEnd([&](uint64_t end) {
+    capture->log->EndAt(end);
     capture->stop_ns = WallClockNs();
     const TotalsByAllocator now = SumTotals();
     for (size_t i = 0; i < kMaxAllocators; ++i) {
       EventTotals& totals = capture->totals[i];
       totals.allocs = now[i].allocs - totals.allocs;
       totals.frees = now[i].frees - totals.frees;
-      totals.dropped = capture->log->dropped(static_cast<AllocatorId>(i)) +
-                       now[i].dropped - totals.dropped;
+      totals.dropped = now[i].dropped - totals.dropped;
       totals.unlisted = now[i].unlisted;
     }
+  });
+  {
+    const Standstill standstill(this);
+    capture_logs_[index] = nullptr;
+  }
+  for (size_t i = 0; i < kMaxAllocators; ++i) {
+    const auto allocator = static_cast<AllocatorId>(i);
+    capture->totals[i].allocs += capture->log->late(allocator);
+    capture->totals[i].dropped += capture->log->dropped(allocator);
+  }
+  for (const Event& event : capture->log->TakeEarlier()) {
+    --capture->totals[event.allocator].allocs;
+    capture->baseline.allocations.push_back({event.address, event.time_ns,
+                                             event.value, event.site,
+                                             event.thread, event.allocator});
   }
   capture->failures = FailuresSince(capture->baseline.next_sequence);
   return capture;
@@ -315,6 +371,10 @@ std::unique_ptr<Recording> Recorder::StopCapture(CaptureOwner owner) {
 std::unique_ptr<Recording> Recorder::Recent() {
   auto recording = std::make_unique<Recording>();
   recording->keeps_allocators = recordings_;
+  {
+    std::lock_guard<std::mutex> lock(capture_mutex_);
+    ReachEnd([](uint64_t) {});
+  }
   {
     const Standstill standstill(this);
     const TotalsByAllocator now = SumTotals();
@@ -374,6 +434,9 @@ void Recorder::AfterForkInChild() {
   capture_logs_ = {};
   captures_ = {};
   allocators_.AfterForkInChild();
+  // What other threads were about to record, they will in the parent.
+  awaited_below_ = 0;
+  shards_[0].logged += next_sequence_.load() - 1 - CountLogged();
   AfterForkInParent();
 }
 

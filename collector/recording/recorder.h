@@ -13,6 +13,11 @@
 // session ends and how fork() finds everything whole. The locks are held for a
 // copy of the live set, a few milliseconds per 100,000 allocations.
 //
+// But an allocation of a pool takes its sequence number while the pool serves
+// it, and is recorded a little later (tensorflow/serving_hooks.h). One that is
+// under way at a session's beginning belongs to its baseline and is added to it
+// afterwards; its end waits a little for those under way.
+//
 // Order of locks: allocators (TensorFlow's own) before shards; nothing is
 // called that locks an allocator while a shard is locked.
 #ifndef OOM_FORENSICS_COLLECTOR_RECORDING_RECORDER_H_
@@ -61,10 +66,16 @@ class Recorder {
   // The hooks' part. None of these blocks for long or throws.
   void CountAlloc(AllocatorId allocator, const void* address) noexcept;
   void RecordAlloc(AllocatorId allocator, const void* address, SiteId site,
-                   int64_t step_id, uint32_t thread) noexcept;
+                   int64_t step_id, uint32_t thread,
+                   EventPlace place = {}) noexcept;
   // Returns the site of the allocation that ended; 0: it was not recorded.
-  SiteId RecordFree(AllocatorId allocator, const void* address,
-                    uint32_t thread) noexcept;
+  // `time_ns`: of EventPlace. May be called with the allocator's lock held.
+  SiteId RecordFree(AllocatorId allocator, const void* address, uint32_t thread,
+                    int64_t time_ns = 0) noexcept;
+  // The place of an allocation that will be recorded.
+  uint64_t TakeSequence() noexcept {
+    return next_sequence_.fetch_add(1, std::memory_order_relaxed);
+  }
   void RecordRegion(RecordedKind kind, AllocatorId allocator,
                     const void* address, uint64_t size_bytes,
                     uint32_t thread) noexcept;
@@ -73,7 +84,9 @@ class Recorder {
                          uint32_t thread) noexcept;
 
   // An allocation of which not even the size could be kept.
-  void CountDropped(AllocatorId allocator, const void* address) noexcept;
+  // `sequence`: of EventPlace.
+  void CountDropped(AllocatorId allocator, const void* address,
+                    uint64_t sequence = 0) noexcept;
 
   // A training step begins; kNoStep: the last one is over.
   void RecordStep(int64_t step, uint32_t thread) noexcept;
@@ -129,9 +142,16 @@ class Recorder {
     SpinLock lock;
     LiveSet live;
     TotalsByAllocator totals = {};
+    // Events so far.
+    uint64_t logged = 0;
   };
   // Holds every shard's lock.
   class Standstill;
+  // Calls at_end(sequence) while everything stands still; then lets the
+  // allocations below that sequence that are under way be recorded, for a
+  // moment. With capture_mutex_ held.
+  template <typename AtEnd>
+  void ReachEnd(AtEnd at_end);
 
   Shard& ShardOf(uint64_t address) {
     return shards_[HashAddress(address) >> 58];
@@ -145,9 +165,14 @@ class Recorder {
   TotalsByAllocator SumTotals() const;
   size_t CountLive() const;
   static Event MakeEvent(RecordedKind kind, AllocatorId allocator,
-                         const void* address, uint32_t thread) noexcept;
-  // Gives `event` its sequence and logs it. The shard of its address is locked.
-  void Log(Event* event) noexcept;
+                         const void* address, uint32_t thread,
+                         int64_t time_ns = 0) noexcept;
+  // Gives `event` its sequence, unless it has one, and logs it. The shard of
+  // its address is locked.
+  void Log(Shard* shard, Event* event) noexcept;
+  // One sequence that was taken is no longer under way.
+  void CountLogged(Shard* shard, uint64_t sequence) noexcept;
+  uint64_t CountLogged() const;
   LiveState CopyLiveState() const;
 
   AllocatorTable allocators_;
@@ -161,6 +186,9 @@ class Recorder {
   alignas(64) std::atomic<uint64_t> next_sequence_{1};
   // By owner. Changed only while all shards are locked.
   std::array<CaptureLog*, kCaptureOwners> capture_logs_ = {};
+  // Events below this sequence are waited for; 0: none is. And how many came.
+  std::atomic<uint64_t> awaited_below_{0};
+  std::atomic<uint64_t> arrived_{0};
   // Read without a lock; changed only before the first event.
   std::atomic<uint64_t> min_bytes_{0};
   // Of 2^32 small allocations, so many are kept.

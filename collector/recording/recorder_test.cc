@@ -4,9 +4,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <map>
+#include <mutex>
 #include <set>
 #include <thread>
+#include <vector>
 
 namespace oom_forensics::collector {
 namespace {
@@ -200,6 +203,104 @@ TEST(RecorderTest, ARecordingIsAConsistentCutUnderThreads) {
     EXPECT_EQ(capture->baseline.allocations.size() + capture->totals[0].allocs -
                   capture->totals[0].frees,
               live);
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(RecorderTest, AnAllocationStandsWhereItWasServed) {
+  Recorder recorder{Settings{}};
+  recorder.RecordAlloc(0, Address(4096), 7, 42, 1);
+  recorder.StartCapture(CaptureOwner::kProfiler);
+  const uint64_t served = recorder.TakeSequence();
+  recorder.RecordFree(0, Address(4096), 2);
+  recorder.RecordAlloc(0, Address(8192), 7, 42, 1, {served, 0});
+  const auto kinds = [](const Recording& recording) {
+    std::vector<RecordedKind> kinds;
+    recording.ForEachEvent(
+        [&](const Event& event) { kinds.push_back(event.kind); });
+    return kinds;
+  };
+  const std::vector<RecordedKind> expected = {RecordedKind::kAlloc,
+                                              RecordedKind::kFree};
+  EXPECT_EQ(kinds(*recorder.StopCapture(CaptureOwner::kProfiler)), expected);
+  const auto recent = recorder.Recent();
+  EXPECT_EQ(recent->events.at(1).address, 8192u);
+  EXPECT_EQ(recent->events.at(2).kind, RecordedKind::kFree);
+}
+
+TEST(RecorderTest, WhatIsUnderWayWhenARecordingBeginsIsOfWhatWasThere) {
+  Recorder recorder{Settings{}};
+  const uint64_t served = recorder.TakeSequence();
+  recorder.StartCapture(CaptureOwner::kProfiler);
+  recorder.RecordAlloc(0, Address(4096), 7, 42, 1, {served, 0});
+  recorder.RecordFree(0, Address(4096), 1);
+  const auto capture = recorder.StopCapture(CaptureOwner::kProfiler);
+  EXPECT_EQ(Addresses(capture->baseline), std::set<uint64_t>{4096});
+  EXPECT_TRUE(Replay(*capture).empty());
+  EXPECT_EQ(capture->totals[0].allocs, 0u);
+  EXPECT_EQ(capture->totals[0].frees, 1u);
+  EXPECT_EQ(capture->totals[0].dropped, 0u);
+}
+
+// A pool gives its chunks under its lock, the lowest that is free first. Played
+// from any moment on, a recording tells for each allocation the chunk that it
+// was given.
+TEST(RecorderTest, TellsTheOrderInWhichAPoolServesItsThreads) {
+  constexpr uint64_t kChunks = 64;
+  Recorder recorder{Settings{}};
+  std::mutex pool;
+  std::set<uint64_t> holes;
+  for (uint64_t i = 1; i <= kChunks; ++i) holes.insert(i << 8);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (uint32_t thread = 1; thread <= 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      std::vector<uint64_t> held;
+      for (uint64_t i = 0; !stop.load() || !held.empty(); ++i) {
+        if (!stop.load() && held.size() < 4) {
+          uint64_t address = 0;
+          uint64_t sequence = 0;
+          {
+            const std::lock_guard<std::mutex> lock(pool);
+            address = *holes.begin();
+            holes.erase(holes.begin());
+            sequence = recorder.TakeSequence();
+          }
+          if (i % 5 == 0) std::this_thread::yield();
+          recorder.RecordAlloc(0, Address(address), 1, 0, thread,
+                               {sequence, 0});
+          held.push_back(address);
+        } else {
+          const auto freed =
+              held.begin() + static_cast<ptrdiff_t>((i * thread) % held.size());
+          const std::lock_guard<std::mutex> lock(pool);
+          recorder.RecordFree(0, Address(*freed), thread);
+          holes.insert(*freed);
+          held.erase(freed);
+        }
+      }
+    });
+  }
+  for (int session = 0; session < 20; ++session) {
+    recorder.StartCapture(CaptureOwner::kProfiler);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const auto capture = recorder.StopCapture(CaptureOwner::kProfiler);
+    std::set<uint64_t> free;
+    for (uint64_t i = 1; i <= kChunks; ++i) free.insert(i << 8);
+    for (const uint64_t address : Addresses(capture->baseline)) {
+      free.erase(address);
+    }
+    uint64_t elsewhere = 0;
+    capture->ForEachEvent([&](const Event& event) {
+      if (event.kind == RecordedKind::kFree) {
+        EXPECT_TRUE(free.insert(event.address).second);
+      } else {
+        if (*free.begin() != event.address) ++elsewhere;
+        EXPECT_EQ(free.erase(event.address), 1u);
+      }
+    });
+    EXPECT_EQ(elsewhere, 0u);
   }
   stop = true;
   for (std::thread& thread : threads) thread.join();

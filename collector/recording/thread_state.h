@@ -20,6 +20,24 @@ struct ThreadState {
   // The allocator that the thread is inside of. TensorFlow reports new memory
   // regions from there without saying whose they are.
   const AllocatorInfo* inside = nullptr;
+  // What it asks of a pool (tensorflow/serving_hooks.h).
+  struct Request {
+    // It is to get a place in the order of events when it is served.
+    bool wants_place = false;
+    // That place; 0: none.
+    uint64_t sequence = 0;
+  };
+  Request request;
+  // What it is giving back to a pool.
+  struct Release {
+    // The moment at which the chunk is free is still to come.
+    bool pending = false;
+    AllocatorId allocator = 0;
+    // To be recorded at that moment; null: it was already.
+    const void* address = nullptr;
+    int64_t start_ns = 0;
+  };
+  Release release;
   // The compiled function that the thread runs (tensorflow/xla_runs.h); null:
   // none.
   CompiledRun* compiled_run = nullptr;

@@ -12,6 +12,7 @@
 #include "collector/tensorflow/device_probe.h"
 #include "collector/tensorflow/hook_set.h"
 #include "collector/tensorflow/memory_dump.h"
+#include "collector/tensorflow/serving_hooks.h"
 #include "collector/tensorflow/vtable_patch.h"
 
 namespace oom_forensics::collector {
@@ -115,6 +116,8 @@ void* HookedAllocateRaw(void* self, size_t alignment, size_t num_bytes,
   }
   ThreadState& thread = CurrentThread();
   const AllocatorInfo* outer = std::exchange(thread.inside, allocator);
+  const bool keeps = hooks.recorder->Keeps(num_bytes, &thread.random);
+  const ServedRequest request(&thread, keeps);
   const int64_t start_ns = CoarseClockNs();
   void* address = hooks.allocate_raw(self, alignment, num_bytes, attributes);
   thread.inside = outer;
@@ -126,23 +129,22 @@ void* HookedAllocateRaw(void* self, size_t alignment, size_t num_bytes,
     }
     return nullptr;
   }
-  if (!hooks.recorder->Keeps(num_bytes, &thread.random)) {
+  if (!keeps) {
     hooks.recorder->CountAlloc(allocator->id, address);
     return address;
   }
   hooks.requests->RecordAlloc(*allocator, address, num_bytes,
                               hooks.inspector->AllocatedSize(self, address),
-                              thread.os_id);
+                              thread.os_id, request.place());
   return address;
 }
 
 void HookedDeallocateRaw(void* self, void* address) {
   const Hooks& hooks = *g_hooks;
-  if (address != nullptr) {
-    if (const auto* allocator = hooks.recorder->allocators().Find(self)) {
-      hooks.recorder->RecordFree(allocator->id, address, CurrentThread().os_id);
-    }
-  }
+  const AllocatorInfo* allocator =
+      address == nullptr ? nullptr : hooks.recorder->allocators().Find(self);
+  if (allocator == nullptr) return hooks.deallocate_raw(self, address);
+  const ServedRelease release(hooks.recorder, allocator->id, address);
   hooks.deallocate_raw(self, address);
 }
 
@@ -156,7 +158,9 @@ void HookedDelete(void* self) {
   hooks.recorder->allocators().Forget(self);
   hooks.deleting_destructors[kClass](self);
   thread.inside = outer;
-  if (allocator != nullptr) hooks.recorder->DropAllocator(allocator->id);
+  if (allocator == nullptr) return;
+  ForgetServing(allocator->id);
+  hooks.recorder->DropAllocator(allocator->id);
 }
 constexpr Delete kHookedDeletes[kClassCount] = {
     HookedDelete<0>, HookedDelete<1>, HookedDelete<2>};
@@ -221,12 +225,15 @@ HookReport InstallBfcHooks(const TensorFlowLibrary& library,
     delete hooks;
     return report;
   }
+  const std::string order =
+      AddServingHooks(library, hooks->recorder, &hooks->slots);
   for (size_t i = 0; i < kClassCount; ++i) {
     std::string sentence;
     report.hooked |= FindSlotsOfClass(library, i, hooks, &sentence);
     if (!report.sentences.empty()) report.sentences += '\n';
     report.sentences += sentence;
   }
+  report.sentences += '\n' + order;
   g_hooks = hooks;
   if (!hooks->slots.SetActive(true)) {
     report.hooked = false;

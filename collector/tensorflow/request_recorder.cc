@@ -77,15 +77,16 @@ const Site* RequestRecorder::SiteOfRequest(size_t requested_bytes,
 
 void RequestRecorder::RecordAlloc(const AllocatorInfo& allocator,
                                   const void* address, size_t requested_bytes,
-                                  size_t allocated_bytes,
-                                  uint32_t thread) const noexcept {
+                                  size_t allocated_bytes, uint32_t thread,
+                                  EventPlace place) const noexcept {
   int64_t step_id = 0;
   const Site* site = SiteOfRequest(requested_bytes, allocated_bytes, &step_id);
   if (site == nullptr) {
-    recorder_->CountDropped(allocator.id, address);
+    recorder_->CountDropped(allocator.id, address, place.sequence);
     return;
   }
-  recorder_->RecordAlloc(allocator.id, address, site->id, step_id, thread);
+  recorder_->RecordAlloc(allocator.id, address, site->id, step_id, thread,
+                         place);
 }
 
 void RequestRecorder::RecordFailure(

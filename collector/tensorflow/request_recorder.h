@@ -38,7 +38,7 @@ class RequestRecorder {
   // The calling thread, `thread`, has got a block that is to be recorded.
   void RecordAlloc(const AllocatorInfo& allocator, const void* address,
                    size_t requested_bytes, size_t allocated_bytes,
-                   uint32_t thread) const noexcept;
+                   uint32_t thread, EventPlace place = {}) const noexcept;
 
   // The calling thread has got nothing after `waited_ns`. `describe` adds what
   // the allocator says; it is called after the failure has its place among the

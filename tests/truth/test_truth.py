@@ -137,6 +137,16 @@ def stock_events(trace: Path) -> list[tuple[int, str, dict[str, Any]]]:
     return sorted(events, key=lambda event: event[0])
 
 
+def test_the_model_places_every_request_as_tensorflow_did(
+    recording: Recording, dataset: Any
+) -> None:
+    """Remedies are tried out in a model of the allocator. It is given what TensorFlow's was, in
+    the order in which that served its threads."""
+    (oom,) = dataset(recording.trace, "oom_window")["ooms"]
+    evidence = {each["name"]: each for each in oom["verdict"]["evidence"]}
+    assert evidence["placed_alike"]["value"] == 1, evidence["placed_alike"]["sentence"]
+
+
 def test_allocations_and_frees_are_counted_exactly(recording: Recording, dataset: Any) -> None:
     stock = collections.Counter(name for _, name, _ in stock_events(recording.trace))
     (host,) = dataset(recording.trace, "info")["hosts"]
