@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "collector/diagnostics.h"
-#include "collector/flight_recorder/run_folder.h"
 #include "collector/json_writer.h"
 #include "collector/python_bridge.h"
 #include "collector/recording/clock.h"
@@ -102,7 +101,15 @@ Collector::Collector(const Settings& settings)
                   const std::vector<const Site*>& sites) {
              return ModulesPlane(recording, sites);
            }}),
-      device_memory_(settings.device_memory) {
+      device_memory_(settings.device_memory),
+      captures_({&recorder_, &device_memory_, &flight_recorder_.written_runs(),
+                 [this] { return KnownAllocators(); },
+                 [this] { return Facts(); },
+                 [this] { return CurrentSettings(); },
+                 [this](const Recording& recording,
+                        const std::vector<const Site*>& sites) {
+                   return ModulesPlane(recording, sites);
+                 }}) {
   hooks_ = "switched off by OOM_FORENSICS=0";
   attribution_ = hooks_;
 }
@@ -135,7 +142,7 @@ void Collector::HookLibrary(const TensorFlowLibrary& library) {
                    CurrentThread().os_id = 0;
                    // Who held it, if anyone, is in the parent.
                    new (&Get()->settings_mutex_) std::mutex;
-                   new (&Get()->contexts_mutex_) std::mutex;
+                   Get()->captures_.AfterForkInChild();
                    Get()->recorder_.AfterForkInChild();
                    Get()->flight_recorder_.AfterForkInChild();
                    Get()->xla_.AfterForkInChild();
@@ -285,6 +292,15 @@ SessionFacts Collector::Facts() {
   return facts;
 }
 
+std::vector<AllocatorInfo> Collector::KnownAllocators() {
+  std::vector<AllocatorInfo> allocators;
+  for (size_t i = 0; i < recorder_.allocators().size(); ++i) {
+    allocators.push_back(recorder_.allocators().Describe(i));
+    allocators.back().complete &= saw_everything_;
+  }
+  return allocators;
+}
+
 std::vector<AllocatorState> Collector::AllocatorStates() {
   std::vector<AllocatorState> states = StatesOfBfcAllocators();
   for (AllocatorState& state : StatesOfDirectAllocators()) {
@@ -306,84 +322,24 @@ std::vector<AllocatorState> Collector::AllocatorStates() {
   return states;
 }
 
-bool Collector::Begin(CaptureOwner owner) {
-  RecordingContext context;
-  context.start_ns = WallClockNs();
-  device_memory_.StartSession();
-  if (!recorder_.StartCapture(owner)) {
-    device_memory_.EndSession();
-    return false;
-  }
-  std::lock_guard<std::mutex> lock(contexts_mutex_);
-  contexts_[static_cast<size_t>(owner)] = std::move(context);
-  return true;
-}
-
-std::unique_ptr<Recording> Collector::End(CaptureOwner owner,
-                                          RecordingContext* context) {
-  std::unique_ptr<Recording> recording = recorder_.StopCapture(owner);
-  if (recording == nullptr) return nullptr;
-  std::lock_guard<std::mutex> lock(contexts_mutex_);
-  RecordingContext& kept = contexts_[static_cast<size_t>(owner)];
-  kept.address_shift = AddressShift(Facts(), *recording);
-  *context = kept;
-  return recording;
-}
-
 void Collector::StartSession() {
-  if (allocators_hooked_) Begin(CaptureOwner::kProfiler);
+  if (allocators_hooked_) captures_.Begin(CaptureOwner::kProfiler);
 }
 
-std::string Collector::StopSession() {
-  RecordingContext context;
-  const auto recording = End(CaptureOwner::kProfiler, &context);
-  return recording == nullptr ? ""
-                              : WriteRecording(*recording, context, Facts());
-}
+std::string Collector::StopSession() { return captures_.EndSession(); }
 
 std::string Collector::TakeDevicePlanes() {
-  RecordingContext context;
-  {
-    std::lock_guard<std::mutex> lock(contexts_mutex_);
-    context = contexts_[static_cast<size_t>(CaptureOwner::kProfiler)];
-  }
-  std::string planes =
-      device_memory_.WritePlanes(context.start_ns, context.address_shift);
-  device_memory_.EndSession();
-  return planes;
+  return captures_.TakeDevicePlanes();
 }
 
 std::string Collector::StartRecording() {
-  if (!allocators_hooked_ || Begin(CaptureOwner::kPython)) return "";
+  if (!allocators_hooked_ || captures_.Begin(CaptureOwner::kPython)) return "";
   return "a recording runs already; end it before another begins";
 }
 
 std::string Collector::StopAndWriteRecording(const std::string& logdir,
                                              std::string* error) {
-  RecordingContext context;
-  const auto recording = End(CaptureOwner::kPython, &context);
-  if (recording == nullptr) {
-    *error = "nothing is being recorded";
-    return "";
-  }
-  SessionFacts session = Facts();
-  session.writes_own_file = true;
-  const std::string trace =
-      WriteRecording(*recording, context, session) +
-      device_memory_.WritePlanes(context.start_ns, context.address_shift) +
-      ModulesPlane(*recording, recorder_.sites().Snapshot());
-  device_memory_.EndSession();
-  const auto folder =
-      RunFolder::Make(logdir, recording->stop_ns, "recording", error);
-  if (!folder.has_value()) return "";
-  const std::string name = HostName() + ".xplane.pb";
-  if (!folder->Write(name, trace, error)) {
-    folder->RemoveIfEmpty();
-    return "";
-  }
-  flight_recorder_.written_runs().Add(
-      {folder->path() + "/" + name, "profile", context.address_shift});
-  return folder->path();
+  return captures_.EndRecording(logdir, error);
 }
 
 std::string Collector::ModulesPlane(const Recording& recording,
@@ -403,21 +359,6 @@ std::string Collector::ModulesPlane(const Recording& recording,
 void Collector::BeginStep(int64_t step) {
   if (!allocators_hooked_) return;
   recorder_.RecordStep(step < 0 ? kNoStep : step, CurrentThread().os_id);
-}
-
-std::string Collector::WriteRecording(const Recording& recording,
-                                      const RecordingContext& context,
-                                      SessionFacts session) {
-  session.origin = "profile";
-  session.buffer_events = CurrentSettings().capture_events;
-  std::vector<AllocatorInfo> allocators;
-  for (size_t i = 0; i < recorder_.allocators().size(); ++i) {
-    allocators.push_back(recorder_.allocators().Describe(i));
-    allocators.back().complete &= saw_everything_;
-  }
-  return WriteTrace(session, allocators, recording,
-                    recorder_.sites().Snapshot(),
-                    recorder_.stacks().Snapshot());
 }
 
 std::string Collector::StatusJson() {

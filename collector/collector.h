@@ -4,7 +4,6 @@
 #ifndef OOM_FORENSICS_COLLECTOR_COLLECTOR_H_
 #define OOM_FORENSICS_COLLECTOR_COLLECTOR_H_
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/captures.h"
 #include "collector/cupti/device_memory_watcher.h"
 #include "collector/flight_recorder/flight_recorder.h"
 #include "collector/python/stack_taker.h"
@@ -89,22 +89,13 @@ class Collector {
   static void ProbeDevices(ProbeMoment moment) noexcept;
   Settings CurrentSettings();
   SessionFacts Facts();
+  // All that the recorder knows, also those that are gone.
+  std::vector<AllocatorInfo> KnownAllocators();
+  // Those that are there, by their own account.
   std::vector<AllocatorState> AllocatorStates();
   // The modules that XLA compiled, as an XSpace to append to a file of our own.
   std::string ModulesPlane(const Recording& recording,
                            const std::vector<const Site*>& sites);
-  // What a recording needs beside its events.
-  struct RecordingContext {
-    int64_t start_ns = 0;
-    // What was taken off the addresses of its trace; once that is written.
-    uint64_t address_shift = 0;
-  };
-  bool Begin(CaptureOwner owner);
-  // The recording that has ended and its context; null without one.
-  std::unique_ptr<Recording> End(CaptureOwner owner, RecordingContext* context);
-  std::string WriteRecording(const Recording& recording,
-                             const RecordingContext& context,
-                             SessionFacts session);
   void ListenForSignal();
   // With settings_mutex_ held.
   void ApplySourceSettings();
@@ -131,9 +122,7 @@ class Collector {
   std::string tensorflow_version_;
   Xla xla_;
   cupti::DeviceMemoryWatcher device_memory_;
-  std::mutex contexts_mutex_;
-  // By owner.
-  std::array<RecordingContext, kCaptureOwners> contexts_;
+  Captures captures_;
 };
 
 }  // namespace oom_forensics::collector

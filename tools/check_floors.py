@@ -67,6 +67,7 @@ FLOORS = {
 # What joins a room's folders stands in the room itself, above them all.
 JOINING = {
     "collector/c_api",
+    "collector/captures",
     "collector/collector",
     "collector/profiler_plugin",
     "collector/python_bridge",
