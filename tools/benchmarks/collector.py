@@ -10,7 +10,8 @@ hits all of them alike:
   profiler         TensorFlow's own profiler at its defaults, the collector off
   profiler + ours  the same with the collector: every event kept beside its own
 
-Two jobs: an eager operation on small tensors, where the allocator is most of the work,
+Three jobs: an eager operation on small tensors, where the allocator is most of the work;
+a `tf.data` map of tiny tensors with eight parallel calls, whose threads meet in the pool;
 and a Keras training step. A round times a short slice of every way, each between two
 slices of `off`, and relates it to their mean: what changes slowly cancels out. Time is
 that of the process on the CPU, of all its threads: another job on the machine does not
@@ -43,6 +44,7 @@ import tensorflow as tf
 
 EAGER_OPS_PER_SLICE = 300
 STEPS_PER_SLICE = 4
+MAPPED_PER_SLICE = 300
 # The ways, and in every how many rounds they are timed: the first are the ones that have
 # to be told from noise, the last ones take a second to begin and end.
 WAYS = {
@@ -64,6 +66,24 @@ def eager_job() -> Job:
     def run() -> None:
         for _ in range(EAGER_OPS_PER_SLICE):
             tf.add(left, right)
+
+    return run
+
+
+def parallel_job() -> Job:
+    """Returns a job whose threads allocate tiny tensors at once."""
+
+    def work(number: tf.Tensor) -> tf.Tensor:
+        filled = tf.fill([64], tf.cast(number, tf.float32))
+        doubled = filled * 2.0 + 1.0
+        joined = tf.concat([doubled, filled], 0)
+        return tf.reduce_sum(joined * joined)
+
+    mapped = tf.data.Dataset.range(MAPPED_PER_SLICE).map(work, num_parallel_calls=8)
+
+    def run() -> None:
+        for _ in mapped:
+            pass
 
     return run
 
@@ -191,7 +211,7 @@ def stop_cost() -> str:
 
 
 def main() -> None:
-    """Measures both jobs and prints a table in Markdown."""
+    """Measures the jobs and prints a table in Markdown."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=240)
     rounds = parser.parse_args().rounds
@@ -200,6 +220,9 @@ def main() -> None:
     # Its slices are short.
     slices = measure(eager_job(), 3 * rounds)
     lines += table_lines("eager add, 16x16", slices, EAGER_OPS_PER_SLICE)
+    print("parallel map", file=sys.stderr)
+    slices = measure(parallel_job(), rounds)
+    lines += table_lines("tf.data map, 8 parallel calls", slices, MAPPED_PER_SLICE)
     print("training step", file=sys.stderr)
     slices = measure(training_job(), rounds)
     lines += table_lines("Keras train step", slices, STEPS_PER_SLICE)
