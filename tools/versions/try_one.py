@@ -133,6 +133,7 @@ def main() -> None:
     require(status["hooked"], "this TensorFlow is not recognised")
     require(status["attribution"] == "on", "this TensorFlow's op names are not recognised")
     require("CPUAllocator: sizes counted" in status["hooks"], "sizes of malloc are not counted")
+    require("order between threads: as served" in status["hooks"], "the pool's order is not seen")
     for part in ("PluggableDeviceSimpleAllocator", "names of devices of tensorflow::Pluggable"):
         (line,) = (line for line in status["hooks"].splitlines() if part in line)
         require(line.endswith(": hooked"), line)
