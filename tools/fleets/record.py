@@ -69,7 +69,8 @@ def main() -> int:
     kinds = itertools.cycle(itertools.product(_LIMITS_MIB, _DEMOS))
     with ThreadPoolExecutor(options.at_a_time) as processes:
         for round_number in itertools.count():
-            missing = options.count - _count(options.folder)
+            before = _count(options.folder)
+            missing = options.count - before
             if missing <= 0:
                 break
             jobs = [
@@ -79,6 +80,9 @@ def main() -> int:
                 )
             ]
             list(processes.map(lambda job: _run_job(*job), jobs))
+            if _count(options.folder) == before:
+                print(f"No job left a run; {jobs[0][2]}/output.txt says why.", file=sys.stderr)
+                return 1
     print(f"{_count(options.folder)} runs in {options.folder}")
     return 0
 

@@ -26,6 +26,7 @@ from oom_forensics.fleet.run_rows import Rows, rows_of_run
 from oom_forensics.fleet.storage import is_local, open_url
 from oom_forensics.fleet.tables import TABLES
 from oom_forensics.message import Message
+from oom_forensics.runs import TRACE_SUFFIX
 
 _Answer = TypeVar("_Answer", bound=Message)
 
@@ -68,7 +69,7 @@ def convert(run: FleetRun, limits: RunLimits) -> Converted:
     begin = time.monotonic()
     try:
         with _local_path(run, limits) as path:
-            rows, ended_ns = _ask(path, limits, begin + limits.seconds)
+            rows, ended_ns = _ask(run, path, limits, begin + limits.seconds)
     except (_RunError, ConverterMissingError, OSError, ValueError) as error:
         # ValueError: an answer that is not of this package's schema.
         failure = TABLES["errors"].row(
@@ -119,7 +120,7 @@ def _local_path(run: FleetRun, limits: RunLimits) -> Iterator[str]:
         yield folder if len(run.files) > 1 else str(next(Path(folder).iterdir()))
 
 
-def _ask(path: str, limits: RunLimits, deadline: float) -> tuple[Rows, int]:
+def _ask(run: FleetRun, path: str, limits: RunLimits, deadline: float) -> tuple[Rows, int]:
     converter = ConverterProcess(path, Limits(limits.memory_bytes, limits.seconds))
 
     def in_time() -> bool:
@@ -138,6 +139,9 @@ def _ask(path: str, limits: RunLimits, deadline: float) -> tuple[Rows, int]:
             raise _RunError(
                 f"It was not converted within {limits.seconds:.0f} s, what --run-seconds allows."
             ) from None
-        raise _RunError(str(error), converter.exit_code) from None
+        # A remote run is told by where it lies, not by where it was fetched to.
+        folder = os.path.dirname(path) if path.endswith(TRACE_SUFFIX) else path
+        sentence = str(error).replace(folder, posixpath.dirname(run.files[0]))
+        raise _RunError(sentence, converter.exit_code) from None
     finally:
         converter.close()

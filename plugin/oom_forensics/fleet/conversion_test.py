@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import fsspec
 import pyarrow as pa
 from fleets.by_command import rows_by_command
 
@@ -59,3 +60,15 @@ def test_a_run_that_is_gone_by_now_is_a_row(jobs: Path) -> None:
     (run,) = find_runs([str(jobs / "two")])
     (row,) = convert(replace(run, url=f"{jobs}/gone"), RunLimits()).rows["errors"]
     assert row["sentence"]
+
+
+def test_a_remote_run_is_told_by_where_it_lies(jobs: Path) -> None:
+    """fsspec's memory file system stands for one that has to be fetched from."""
+    trace = next((jobs / "damaged").rglob("*.xplane.pb"))
+    url = "memory://bucket/job/plugins/profile/2026_11_20/host.xplane.pb"
+    with fsspec.open(url, "wb") as file:
+        file.write(trace.read_bytes())
+    (run,) = find_runs(["memory://bucket/job"])
+    assert run.job == "job"
+    (row,) = convert(run, RunLimits()).rows["errors"]
+    assert row["sentence"].startswith(f"{run.url}/host.xplane.pb is cut off")
