@@ -45,11 +45,37 @@ RunOptions ToRunOptions(const Options& options) {
   return run;
 }
 
+// Tells a person at a terminal how much has been read; wiped away at the end.
+class ReadingProgress {
+ public:
+  ReadingProgress() : shown_(isatty(STDERR_FILENO) != 0) {}
+  ~ReadingProgress() {
+    if (percent_ >= 0) std::cerr << "\r\033[K";
+  }
+  ReadingProgress(const ReadingProgress&) = delete;
+  ReadingProgress& operator=(const ReadingProgress&) = delete;
+
+  void Show(double progress) {
+    const int percent = static_cast<int>(progress * 100);
+    if (!shown_ || percent == percent_) return;
+    percent_ = percent;
+    std::cerr << "\rreading the trace: " << percent << " %" << std::flush;
+  }
+
+ private:
+  const bool shown_;
+  int percent_ = -1;
+};
+
 absl::StatusOr<std::unique_ptr<Run>> OpenRun(const std::string& path,
+                                             const std::string& run_name,
                                              const Options& options) {
-  const auto files = FindTraceFiles(path, options.run);
+  const auto files = FindTraceFiles(path, run_name);
   if (!files.ok()) return files.status();
-  return Run::Open(*files, ToRunOptions(options));
+  ReadingProgress shown;
+  RunOptions run = ToRunOptions(options);
+  run.progress = [&shown](double progress) { shown.Show(progress); };
+  return Run::Open(*files, run);
 }
 
 // A question that makes no sense for this input is wrong usage; the rest is
@@ -59,6 +85,10 @@ int CodeOf(const absl::Status& status) {
                  absl::IsUnimplemented(status)
              ? kExitUsage
              : kExitUnreadable;
+}
+
+bool GoesToTerminal(const Options& options) {
+  return options.output.empty() && isatty(STDOUT_FILENO) != 0;
 }
 
 int WriteOutput(const std::string& bytes, const Options& options) {
@@ -94,11 +124,34 @@ absl::StatusOr<std::string> Render(const google::protobuf::Message& message,
   return json;
 }
 
+// Bytes that no terminal shows. "-o -" has them all the same.
+absl::Status CheckTerminal(const Options& options) {
+  const bool binary = options.export_format != nullptr
+                          ? options.export_format->binary
+                          : options.format == OutputFormat::kProtobuf;
+  if (!binary || !GoesToTerminal(options)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "This format is not for a terminal: name a file with -o FILE.");
+}
+
 absl::StatusOr<DatasetMessage> Ask(const Run& run, const Options& options,
                                    DatasetKind dataset) {
   Query query = options.query;
   query.set_dataset(dataset);
   return AnswerQuery({run, nullptr, query});
+}
+
+// Two moments, of one run or of two.
+absl::StatusOr<DatasetMessage> AskToCompare(const Run& run,
+                                            const Options& options) {
+  Query query = options.query;
+  if (options.other_path.empty()) return AnswerQuery({run, nullptr, query});
+  const auto other = OpenRun(options.other_path, options.other_run, options);
+  if (!other.ok()) {
+    // Not the question's fault but the input's.
+    return absl::DataLossError(other.status().message());
+  }
+  return AnswerQuery({run, other->get(), query});
 }
 
 // The exit code, once the command has done its work.
@@ -141,7 +194,9 @@ int Convert(const Options& options, const Run& run) {
     return WrongUsage(
         absl::StrCat("convert needs --dataset, one of ", DatasetNames(), "."));
   }
-  const auto answer = Ask(run, options, dataset->kind);
+  const auto answer = dataset->kind == COMPARE
+                          ? AskToCompare(run, options)
+                          : Ask(run, options, dataset->kind);
   if (!answer.ok()) return Fail(CodeOf(answer.status()), answer.status());
   const auto bytes = Render(**answer, *dataset, options.format);
   if (!bytes.ok()) return Fail(kExitUnreadable, bytes.status());
@@ -197,8 +252,7 @@ absl::StatusOr<ReportParts> AskForReport(const Run& run, const Options& options,
   const auto window = Ask(run, options, OOM_WINDOW);
   if (!window.ok()) return window.status();
   parts.window = static_cast<const OomWindow&>(**window);
-  const bool to_terminal = (options.output.empty() || options.output == "-") &&
-                           isatty(STDOUT_FILENO);
+  const bool to_terminal = GoesToTerminal(options);
   parts.layouts =
       DrawLayouts(parts.window, run, StyleFromEnvironment(to_terminal));
   if (parts.window.ooms().empty()) {
@@ -224,8 +278,7 @@ int Forecast(const Options& options, const Run& run) {
     if (!bytes.ok()) return Fail(kExitUnreadable, bytes.status());
     return WriteOutput(*bytes, options);
   }
-  const bool to_terminal = (options.output.empty() || options.output == "-") &&
-                           isatty(STDOUT_FILENO);
+  const bool to_terminal = GoesToTerminal(options);
   return WriteOutput(
       RenderForecasts(run.name(), static_cast<const Forecasts&>(**answer),
                       StyleFromEnvironment(to_terminal)),
@@ -281,18 +334,26 @@ int RunCommand(const std::vector<std::string>& arguments) {
   if (!IsCommand(options->command)) {
     return WrongUsage(options->command.empty()
                           ? "Say what to do: info, report, forecast, convert, "
-                            "html or serve; see --help."
+                            "html, runs or serve; see --help."
                           : absl::StrCat("There is no command ",
                                          options->command, "; see --help."));
   }
   if (options->paths.size() != 1) {
     return WrongUsage(absl::StrCat(options->command, " takes one PATH."));
   }
+  if (const absl::Status shown = CheckTerminal(*options); !shown.ok()) {
+    return Fail(kExitUsage, shown);
+  }
   if (options->command == "serve") {
+    if (isatty(STDIN_FILENO) != 0 || isatty(STDOUT_FILENO) != 0) {
+      return WrongUsage(
+          "serve speaks a protocol of programs (proto/service.proto), not with "
+          "a terminal; see report, info and html.");
+    }
     return Serve(options->paths.front(), options->run, ToRunOptions(*options),
                  stdin, stdout);
   }
-  const auto run = OpenRun(options->paths.front(), *options);
+  const auto run = OpenRun(options->paths.front(), options->run, *options);
   if (!run.ok()) return Fail(kExitUnreadable, run.status());
   const int code = Answer(*options, **run);
   return code == kExitDone ? CheckFailOn(*options, **run) : code;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "converter/command/fail_on.h"
+#include "converter/command/values.h"
 #include "converter/datasets/dataset.h"
 #include "converter/datasets/selection.h"
 #include "converter/text/text.h"
@@ -63,8 +64,38 @@ Setter EnumName(const std::string& prefix, Set set) {
   };
 }
 
+template <typename Set>
+Setter Bytes(Set set) {
+  return [set](const std::string& value) {
+    const auto bytes = ParseBytes(value);
+    if (!bytes.has_value()) {
+      return Bad(value, "a size, as 1048576, 1MiB or 1.5GiB");
+    }
+    set(*bytes);
+    return absl::OkStatus();
+  };
+}
+
+template <typename Set>
+Setter Time(Set set) {
+  return [set](const std::string& value) {
+    const auto time_ns = ParseTimeNs(value);
+    if (!time_ns.has_value()) {
+      return Bad(value,
+                 "a time, as \"2026-11-22 00:33:32.5 UTC\" or in ns since the "
+                 "epoch");
+    }
+    set(*time_ns);
+    return absl::OkStatus();
+  };
+}
+
 Setter MomentOf(const std::function<Moment*()>& target) {
   return [target](const std::string& value) {
+    if (const auto time_ns = ParseTimeNs(value)) {
+      target()->set_time_ns(*time_ns);
+      return absl::OkStatus();
+    }
     auto moment = ParseMoment(value);
     if (!moment.ok()) return moment.status();
     *target() = *std::move(moment);
@@ -94,6 +125,10 @@ std::map<std::string, Setter> ValueFlags(Options* options) {
   Filter* filter = query->mutable_filter();
   return {
       {"run", Text([=](const std::string& v) { options->run = v; })},
+      {"other-path",
+       Text([=](const std::string& v) { options->other_path = v; })},
+      {"other-run",
+       Text([=](const std::string& v) { options->other_run = v; })},
       {"max-memory-mb",
        Number<uint64_t>([=](uint64_t v) { options->max_memory_mb = v; })},
       {"frontend-dir",
@@ -117,13 +152,12 @@ std::map<std::string, Setter> ValueFlags(Options* options) {
       {"host", Text([=](const std::string& v) { filter->set_host(v); })},
       {"allocator",
        Text([=](const std::string& v) { filter->set_allocator(v); })},
-      {"from", Number<int64_t>([=](int64_t v) { filter->set_from_ns(v); })},
-      {"to", Number<int64_t>([=](int64_t v) { filter->set_to_ns(v); })},
+      {"from", Time([=](int64_t v) { filter->set_from_ns(v); })},
+      {"to", Time([=](int64_t v) { filter->set_to_ns(v); })},
       {"from-step",
        Number<int64_t>([=](int64_t v) { filter->set_from_step(v); })},
       {"to-step", Number<int64_t>([=](int64_t v) { filter->set_to_step(v); })},
-      {"min-bytes",
-       Number<uint64_t>([=](uint64_t v) { filter->set_min_bytes(v); })},
+      {"min-bytes", Bytes([=](uint64_t v) { filter->set_min_bytes(v); })},
       {"scope", Text([=](const std::string& v) { filter->set_scope(v); })},
       {"dtype", Text([=](const std::string& v) { filter->set_dtype(v); })},
       {"file", Text([=](const std::string& v) { filter->set_source_file(v); })},
@@ -148,9 +182,8 @@ std::map<std::string, Setter> ValueFlags(Options* options) {
        EnumName<PinCost>("PIN_COST_",
                          [=](PinCost v) { query->set_pin_cost(v); })},
       {"request-bytes",
-       Number<uint64_t>([=](uint64_t v) { query->set_request_bytes(v); })},
-      {"limit-bytes",
-       Number<uint64_t>([=](uint64_t v) { query->set_limit_bytes(v); })},
+       Bytes([=](uint64_t v) { query->set_request_bytes(v); })},
+      {"limit-bytes", Bytes([=](uint64_t v) { query->set_limit_bytes(v); })},
       {"from-address",
        Number<uint64_t>([=](uint64_t v) { query->set_from_address(v); })},
       {"to-address",
@@ -254,6 +287,8 @@ std::string UsageText() {
                                counters, allocations and OOMs, for Perfetto
   oom-forensics html PATH -o FILE
                                one page of the tab's views, without a server
+  oom-forensics runs LOGDIR    which runs are in it, the newest first
+                               (a part of the Python package)
   oom-forensics serve PATH     answers requests on stdin (proto/service.proto)
   oom-forensics fleet GLOB... -o DIR
                                many runs into Parquet tables, on Apache Spark
@@ -263,16 +298,18 @@ std::string UsageText() {
   oom-forensics doctor         would an OOM be recorded here, and if not, why
                                (a part of the Python package)
 
-PATH is an .xplane.pb, a run's folder, or a logdir (its newest run).
+PATH is an .xplane.pb, a run's folder, or a logdir (its newest run); with the
+Python package also a URL (s3://bucket/logdir).
 
 Datasets: )",
       DatasetNames(), R"(
 
 Which run     --run=NAME
-Filters       --host --allocator --from --to (ns since the epoch) --from-step
-              --to-step --min-bytes --scope --dtype --search --role --file
-              --line --function (of the user's program)
-Moment        --at=peak|oom:N|end|step:N|event:N|TIME_NS
+Filters       --host --allocator --from=TIME --to=TIME --from-step --to-step
+              --min-bytes=SIZE --scope --dtype --search --role --file --line
+              --function (of the user's program)
+Moment        --at=peak|oom:N|end|step:N|event:N|TIME
+Comparison    --other=MOMENT; of another run: --other-path=PATH --other-run=NAME
 Lists         --group-by --sort --ascending --offset --limit --range
 Timeline      --columns --top
 Map over time --columns --rows --from-address --to-address
@@ -283,6 +320,9 @@ Others        --oom --request-bytes --allocation --pin-cost
 Input         --allow-truncated --max-memory-mb
 Page          --frontend-dir
 For CI        --fail-on=oom,probe,leak,near-limit,lost
+
+A TIME is "2026-11-22 00:33:32.5 UTC", 2026-11-22T00:33:32.5Z or ns since the
+epoch; a SIZE is 1048576, 1MiB or 1.5GiB.
 
 Exit code: 0 done, 1 the input cannot be read, 2 wrong usage, 3 --fail-on met.
 )");

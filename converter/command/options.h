@@ -17,9 +17,11 @@ enum class OutputFormat { kText, kJson, kProtobuf, kCsv };
 
 struct Options {
   std::string command;
-  // PATH, and where the command takes it PATH2.
   std::vector<std::string> paths;
   std::string run;
+  // For COMPARE, the second trace; empty: another moment of the same one.
+  std::string other_path;
+  std::string other_run;
   bool allow_truncated = false;
   uint64_t max_memory_mb = 0;
   Query query;

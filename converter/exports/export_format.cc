@@ -9,7 +9,7 @@ namespace {
 
 constexpr ExportFormat kFormats[] = {
     {"pprof", ExportLiveSetProfile},
-    {"folded", ExportFoldedStacks},
+    {"folded", ExportFoldedStacks, /*binary=*/false},
     {"perfetto",
      [](const Run& run, const Query& query) {
        return ExportPerfettoTrace(run, query);

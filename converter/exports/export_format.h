@@ -18,6 +18,8 @@ struct ExportFormat {
   // The file's bytes. Fails where the query makes no sense for the run, with a
   // sentence for the user.
   absl::StatusOr<std::string> (*write)(const Run& run, const Query& query);
+  // Not text that a terminal could show.
+  bool binary = true;
 };
 
 // Null where there is no such format.

@@ -1,7 +1,10 @@
 #include "converter/input/trace_files.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -24,7 +27,8 @@ constexpr size_t kListedRuns = 10;
 
 struct FoundRun {
   std::string name;
-  fs::file_time_type newest;
+  // Its clock's zero may lie in the future.
+  fs::file_time_type newest = fs::file_time_type::min();
   std::vector<std::string> paths;
 };
 
@@ -54,38 +58,73 @@ std::string RunName(const fs::path& logdir, const fs::path& folder) {
   return prefix.empty() ? name : (prefix / name).string();
 }
 
-std::vector<FoundRun> RunsBelow(const fs::path& logdir) {
-  std::vector<FoundRun> runs;
-  std::error_code error;
-  size_t entries = 0;
-  fs::recursive_directory_iterator it(
-      logdir, fs::directory_options::skip_permission_denied, error);
-  for (; !error && it != fs::recursive_directory_iterator();
-       it.increment(error)) {
-    if (++entries > kMaxEntries) break;
-    if (it.depth() >= kMaxDepth) it.disable_recursion_pending();
-    std::error_code ignored;
-    if (!it->is_directory(ignored)) continue;
-    const fs::path& folder = it->path();
-    const fs::path profile = folder.parent_path();
-    if (profile.filename() != "profile" ||
-        profile.parent_path().filename() != "plugins") {
-      continue;
-    }
-    it.disable_recursion_pending();
-    FoundRun run{RunName(logdir, folder), {}, TracesIn(folder)};
-    if (run.paths.empty()) continue;
-    for (const std::string& path : run.paths) {
-      const auto written = fs::last_write_time(path, ignored);
-      if (!ignored) run.newest = std::max(run.newest, written);
-    }
-    runs.push_back(std::move(run));
+// Finds the runs below a logdir as the tab does (plugin/oom_forensics/runs.py):
+// links are followed, each folder is looked at once, by the first of its names.
+class RunSearch {
+ public:
+  explicit RunSearch(fs::path logdir) : logdir_(std::move(logdir)) {
+    LookInto(logdir_, 0);
   }
-  std::sort(runs.begin(), runs.end(), [](const FoundRun& a, const FoundRun& b) {
-    return std::pair(a.newest, a.name) > std::pair(b.newest, b.name);
-  });
-  return runs;
-}
+
+  std::vector<FoundRun> TakeNewestFirst() {
+    std::sort(
+        runs_.begin(), runs_.end(), [](const FoundRun& a, const FoundRun& b) {
+          return a.newest != b.newest ? a.newest > b.newest : a.name < b.name;
+        });
+    return std::move(runs_);
+  }
+
+ private:
+  // True the first time.
+  bool IsNew(const fs::path& folder) {
+    struct stat status;
+    return stat(folder.c_str(), &status) == 0 &&
+           seen_.emplace(status.st_dev, status.st_ino).second;
+  }
+
+  std::vector<fs::path> FoldersIn(const fs::path& folder) {
+    std::vector<fs::path> folders;
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end;
+         it.increment(error)) {
+      std::error_code ignored;
+      if (++entries_ > kMaxEntries) break;
+      if (it->is_directory(ignored)) folders.push_back(it->path());
+    }
+    std::sort(folders.begin(), folders.end());
+    return folders;
+  }
+
+  void LookInto(const fs::path& folder, int depth) {
+    if (depth > kMaxDepth || !IsNew(folder)) return;
+    const bool is_plugins = folder.filename() == "plugins";
+    if (is_plugins || folder.parent_path().filename() == "plugins") {
+      // What else lies below a plugin's folder is that plugin's own.
+      const fs::path profile = is_plugins ? folder / "profile" : folder;
+      for (const fs::path& run : FoldersIn(profile)) Add(run);
+      return;
+    }
+    for (const fs::path& inner : FoldersIn(folder)) LookInto(inner, depth + 1);
+  }
+
+  void Add(const fs::path& folder) {
+    FoundRun run;
+    run.name = RunName(logdir_, folder);
+    run.paths = TracesIn(folder);
+    if (run.paths.empty()) return;
+    for (const std::string& path : run.paths) {
+      std::error_code error;
+      const auto written = fs::last_write_time(path, error);
+      if (!error) run.newest = std::max(run.newest, written);
+    }
+    runs_.push_back(std::move(run));
+  }
+
+  const fs::path logdir_;
+  std::set<std::pair<dev_t, ino_t>> seen_;
+  size_t entries_ = 0;
+  std::vector<FoundRun> runs_;
+};
 
 absl::Status NoSuchRun(const std::string& path, const std::string& run,
                        const std::vector<FoundRun>& runs) {
@@ -117,7 +156,7 @@ absl::StatusOr<TraceFiles> FindTraceFiles(const std::string& path,
         folder.has_filename() ? folder : folder.parent_path();
     return TraceFiles{named.filename().string(), std::move(own)};
   }
-  std::vector<FoundRun> runs = RunsBelow(folder);
+  std::vector<FoundRun> runs = RunSearch(folder).TakeNewestFirst();
   if (runs.empty()) {
     return absl::NotFoundError(absl::StrCat(
         "There is no *", std::string(kSuffix), " in ", path,

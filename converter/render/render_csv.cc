@@ -1,8 +1,10 @@
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "converter/render/render.h"
+#include "converter/text/text.h"
 #include "google/protobuf/descriptor.h"
 
 namespace oom_forensics {
@@ -24,6 +26,17 @@ std::string Quoted(const std::string& text) {
     quoted += c;
   }
   return quoted + "\"";
+}
+
+// What a spreadsheet would run as a formula is made text by an apostrophe, as
+// the tab does. Of the text of fields only; a number stays one.
+std::string WithoutFormula(const std::string& text) {
+  const bool is_formula =
+      !text.empty() &&
+      (std::string_view("=+@\t\r").find(text[0]) != std::string_view::npos ||
+       (text[0] == '-' &&
+        (text.size() == 1 || !(IsDigit(text[1]) || text[1] == '.'))));
+  return is_formula ? "'" + text : text;
 }
 
 std::string Value(const Message& message, const FieldDescriptor& field,
@@ -74,13 +87,17 @@ std::string Value(const Message& message, const FieldDescriptor& field,
 }
 
 std::string Cell(const Message& message, const FieldDescriptor& field) {
-  if (!field.is_repeated()) return Quoted(Value(message, field, -1));
+  const bool is_text = field.cpp_type() == FieldDescriptor::CPPTYPE_STRING;
+  const auto quoted = [is_text](const std::string& value) {
+    return Quoted(is_text ? WithoutFormula(value) : value);
+  };
+  if (!field.is_repeated()) return quoted(Value(message, field, -1));
   std::string joined;
   const int count = message.GetReflection()->FieldSize(message, &field);
   for (int i = 0; i < count; ++i) {
     absl::StrAppend(&joined, i == 0 ? "" : " ", Value(message, field, i));
   }
-  return Quoted(joined);
+  return quoted(joined);
 }
 
 void AddHeader(const Descriptor& type, const std::string& prefix, int depth,

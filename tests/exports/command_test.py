@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -61,3 +65,71 @@ def test_an_unknown_format_is_wrong_usage(trace: Path, command: Any) -> None:
     done = command("convert", trace, "--format=flamegraph")
     assert done.returncode == 2
     assert "pprof, folded, perfetto" in done.stderr
+
+
+def test_sizes_and_times_are_taken_as_people_write_them(
+    trace: Path, command: Any, dataset: Any
+) -> None:
+    in_bytes = dataset(trace, "allocations", "--at=oom:0", "--min-bytes=1048576")
+    assert dataset(trace, "allocations", "--at=oom:0", "--min-bytes=1MiB") == in_bytes
+    assert in_bytes["totalCount"]
+    when = dataset(trace, "oom_window")["ooms"][0]["timeNs"]
+    told = command("report", trace).stdout
+    (time,) = [line.split(maxsplit=1)[1] for line in told.splitlines() if line.startswith("  when")]
+    written = time[: time.index("UTC") + 3]
+    whole_us = str(int(when) // 1000 * 1000)
+    assert dataset(trace, "allocations", f"--at={written}") == dataset(
+        trace, "allocations", f"--at={whole_us}"
+    )
+    for flag in ("--min-bytes=much", "--from=noon", "--at=noon"):
+        wrong = command("convert", trace, "--dataset=allocations", flag)
+        assert wrong.returncode == 2, flag
+        assert wrong.stderr.count("\n") == 1
+
+
+def test_two_runs_are_compared(trace: Path, command: Any) -> None:
+    done = command("convert", trace, "--dataset=compare", f"--other-path={trace.parent}")
+    assert done.returncode == 0, done.stderr
+    missing = command("convert", trace, "--dataset=compare", "--other-path=/nowhere")
+    assert missing.returncode == 1
+    assert "/nowhere" in missing.stderr
+
+
+def test_the_runs_of_a_logdir_are_listed(trace: Path, command: Any) -> None:
+    logdir = trace.parents[3]
+    newest = command("runs", logdir).stdout.split()[0]
+    assert newest in command("info", logdir).stdout, "the same run is the newest of both"
+    assert command("runs", logdir, "--search=no such run").returncode == 1
+
+
+def on_a_terminal(*arguments: str) -> tuple[int, str]:
+    """Runs the command as a person does; returns its exit code and what was shown."""
+    master, terminal = os.openpty()
+    child = subprocess.Popen(
+        [Path(sys.executable).with_name("oom-forensics"), *arguments],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    shown = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while part := os.read(master, 4096):
+            shown += part
+    os.close(master)
+    return child.wait(), shown.decode()
+
+
+def test_a_terminal_gets_no_bytes_that_it_cannot_show(trace: Path) -> None:
+    for arguments in (
+        ("convert", str(trace), "--format=pprof"),
+        ("convert", str(trace), "--dataset=info", "--format=pb"),
+        ("serve", str(trace)),
+    ):
+        code, shown = on_a_terminal(*arguments)
+        assert code == 2
+        assert shown.startswith("oom-forensics: ")
+        assert shown.count("\n") == 1
+    code, shown = on_a_terminal("info", str(trace))
+    assert code == 0
+    assert "reading the trace: " in shown
