@@ -4,13 +4,10 @@ import { App } from './app/App';
 import { listenForReload } from './app/reload';
 import { Client } from './data/client';
 import { HttpSource } from './data/httpSource';
-import { type OfflineData, OfflineSource } from './data/offlineSource';
+import { OFFLINE_DATA_ID, type OfflineData, OfflineSource } from './data/offlineSource';
 import type { Source } from './data/source';
 import { reload, startSession } from './store/session';
 import { followTheme } from './store/theme';
-
-/** The element that holds the data of a page without a server; docs/offline-page.md. */
-const OFFLINE_DATA = 'oom-forensics-data';
 
 /** Draws the tab into the document that TensorBoard has made for it. */
 export async function render(): Promise<void> {
@@ -41,5 +38,5 @@ function loadStyles(url: URL): Promise<void> {
   });
 }
 
-const offlineData = document.getElementById(OFFLINE_DATA)?.textContent;
+const offlineData = document.getElementById(OFFLINE_DATA_ID)?.textContent;
 if (offlineData) start(new OfflineSource(JSON.parse(offlineData) as OfflineData));

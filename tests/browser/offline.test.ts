@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openPage, seesStory, seesView, useBrowser } from './tab';
@@ -36,6 +38,29 @@ describe('the page that oom-forensics html writes', () => {
     await card.getByText('Save picture as PNG', { exact: true }).click();
     expect((await saved).suggestedFilename()).toBe('steps.png');
     expect(errors).toEqual([]);
+  });
+
+  it('leaves the address of a page alone in which it lies', async () => {
+    write('fragmentation');
+    writeFileSync(join(folder, 'blog.html'), '<iframe src="fragmentation.html" width="1200" height="800">');
+    const server = createServer((request, answer) => {
+      const file = join(folder, basename(request.url ?? ''));
+      answer.setHeader('content-type', 'text/html');
+      answer.end(existsSync(file) ? readFileSync(file) : '');
+    });
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const { page } = await openPage(`http://127.0.0.1:${port}/blog.html`);
+      const frame = page.frameLocator('iframe');
+      await seesStory({ tab: frame });
+      await frame.getByRole('tab', { name: 'Steps' }).click();
+      await seesView({ tab: frame });
+      expect(page.url()).toBe(`http://127.0.0.1:${port}/blog.html`);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
   });
 
   it('can be gone through in time: the nearest of the moments that it holds is shown', async () => {

@@ -17,11 +17,23 @@ export interface TensorBoard {
   stop(): Promise<void>;
 }
 
-export async function startTensorBoard(logdir: string, python = PYTHON): Promise<TensorBoard> {
+export function startTensorBoard(logdir: string, python = PYTHON): Promise<TensorBoard> {
+  return startTensorBoardWith(['--logdir', logdir], {}, python);
+}
+
+/** With flags of its own, and variables of its environment. */
+export async function startTensorBoardWith(
+  flags: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  python = PYTHON,
+): Promise<TensorBoard> {
   const server = spawn(
     python,
-    ['-m', 'tensorboard.main', '--logdir', logdir, '--port', '0', '--host', '127.0.0.1'],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, CUDA_VISIBLE_DEVICES: '' } },
+    ['-m', 'tensorboard.main', ...flags, '--port', '0', '--host', '127.0.0.1'],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, CUDA_VISIBLE_DEVICES: '', ...environment },
+    },
   );
   try {
     return { url: await announcedUrl(server), stop: () => stop(server) };

@@ -2,6 +2,7 @@ import type { Run } from '../data/source';
 import { formatBytes, formatShare } from '../format/bytes';
 import type { AllocatorInfo } from '../generated/datasets_pb';
 import { client, select, target } from '../store/session';
+import { RunSelect } from '../ui/RunSelect';
 import { Select } from '../ui/Select';
 
 /** Run, host and allocator: whose memory all views show. */
@@ -10,10 +11,10 @@ export function Toolbar({ runs, run }: { readonly runs: readonly Run[]; readonly
   const hosts = shown?.info.hosts.filter(({ allocators }) => allocators.length > 0) ?? [];
   return (
     <div class="toolbar" role="toolbar" aria-label="What is shown">
-      <Select
+      <RunSelect
         label="Run"
         value={run}
-        options={runs.map((each) => ({ value: each.run, label: each.run }))}
+        runs={runs.map((each) => each.run)}
         onChange={(value) => select({ run: value, host: '', allocator: '' })}
       />
       {shown && hosts.length > 1 && (

@@ -1,6 +1,9 @@
 import { type AskedRows, isFiltered, rowsOf } from './offlineRows';
 import { DatasetError, type Question, type Run, type Source, type StoredMoment } from './source';
 
+/** The element of a page that holds its data. */
+export const OFFLINE_DATA_ID = 'oom-forensics-data';
+
 /** What a page that opens without a server holds; docs/offline-page.md. */
 export interface OfflineData {
   readonly version: number;

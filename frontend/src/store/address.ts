@@ -1,7 +1,11 @@
 /** The window whose address holds the selection: TensorBoard's when the tab is inside it. */
 
-/** TensorBoard's own window; this one where the page stands alone. */
+import { OFFLINE_DATA_ID } from '../data/offlineSource';
+
+/** TensorBoard's own window; this one where the page stands alone, or is a saved one in a frame. */
 export function hostWindow(): Window {
+  // Whose frame a saved page lies in, a blog's say, is none of its business.
+  if (document.getElementById(OFFLINE_DATA_ID)) return window;
   try {
     // Reading the location throws when the parent is of another origin.
     void window.parent.location.hash;

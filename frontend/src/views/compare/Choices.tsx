@@ -4,6 +4,7 @@ import { decodeMoment, encodeMoment } from '../../store/link';
 import { momentName, oomsOf } from '../../store/moment';
 import { runs, select, selection } from '../../store/session';
 import type { Target } from '../../store/target';
+import { RunSelect } from '../../ui/RunSelect';
 import { Select } from '../../ui/Select';
 import { StepField } from '../../ui/StepField';
 import { GROUPINGS } from '../holders/groupings';
@@ -23,13 +24,11 @@ export function Choices({ target }: { readonly target: Target }) {
   const list = runs.value.state === 'ready' ? runs.value.value : [];
   return (
     <>
-      <Select
+      <RunSelect
         label="With run"
         value={otherRun || target.run}
-        options={list.map(({ run }) => ({
-          value: run,
-          label: run === target.run ? 'this run' : run,
-        }))}
+        runs={list.map(({ run }) => run)}
+        nameOf={(run) => (run === target.run ? 'this run' : run)}
         onChange={(run) => chooseRun(run, target)}
       />
       {other.allocators.length > 1 && <OtherAllocator other={other} />}

@@ -4,7 +4,7 @@ import { ALLOCATIONS, type QueryFields } from '../../data/query';
 import type { Allocation, SortKey } from '../../generated/datasets_pb';
 import { client } from '../../store/session';
 import { COLUMNS, type Column } from './columns';
-import { PAGE_ROWS, pagesOf, ROW_HEIGHT, visibleRows } from './pages';
+import { listHeight, PAGE_ROWS, pagesOf, ROW_HEIGHT, rowTop, visibleRows } from './pages';
 
 export interface Sorting {
   readonly key: SortKey;
@@ -62,10 +62,7 @@ export function Table({ run, fields, total, sorting, onSort }: TableProps) {
         aria-label="Rows"
         onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       >
-        <div
-          style={{ height: `${total * ROW_HEIGHT}px`, position: 'relative' }}
-          role="presentation"
-        >
+        <div style={{ height: `${listHeight(total)}px`, position: 'relative' }} role="presentation">
           {shown.map((row) => {
             const allocation = pages.get(Math.floor(row / PAGE_ROWS))?.[row % PAGE_ROWS];
             return (
@@ -74,7 +71,7 @@ export function Table({ run, fields, total, sorting, onSort }: TableProps) {
                 class="table-row"
                 role="row"
                 aria-rowindex={row + 2}
-                style={{ gridTemplateColumns: GRID, top: `${row * ROW_HEIGHT}px` }}
+                style={{ gridTemplateColumns: GRID, top: `${rowTop(row, top, HEIGHT, total)}px` }}
               >
                 {COLUMNS.map((column) => (
                   <span key={column.title} role="cell" class={column.numeric ? 'numeric' : ''}>
