@@ -1,18 +1,21 @@
 """Builds the wheel: the Python package, the converter, the collector, the tab.
 
-The three built parts come from Bazel. `tools/build` puts them into plugin/; from
-there they are ordinary package data, and the wheel fits any Python 3 of the
-platform (`py3-none-<platform>`).
+The built parts come from Bazel. `tools/build` puts them into plugin/; from there they
+are ordinary package data, and the wheel fits any Python 3 of the platforms that have
+the glibc which they need (`py3-none-manylinux_<glibc>_<machine>`).
 """
 
 from __future__ import annotations
 
 import os
+import platform
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from elftools.elf.elffile import ELFFile
 from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
@@ -21,7 +24,8 @@ ROOT = Path(__file__).resolve().parent
 STAGED = (
     "plugin/oom_forensics/bin/oom-forensics",
     "plugin/oom_forensics/static/index.js",
-    "plugin/tensorflow-plugins/liboom_forensics_collector.so",
+    "plugin/tensorflow-plugins/liboom_forensics_loader.so",
+    "plugin/tensorflow-plugins/oom_forensics/liboom_forensics_collector.so",
 )
 
 
@@ -55,12 +59,29 @@ class BuildPy(build_py):
         return [m for m in modules if not m[1].endswith("_test") and m[1] != "conftest"]
 
 
+def needed_glibc() -> tuple[int, int]:
+    """Returns the oldest glibc that has all which the built parts ask of it."""
+    versions = {(2, 5)}
+    for path in STAGED:
+        if not path.endswith(".so"):
+            continue  # The converter is static, the tab is text.
+        with (ROOT / path).open("rb") as file:
+            needed = ELFFile(file).get_section_by_name(".gnu.version_r")
+            for _, names in needed.iter_versions():
+                for name in names:
+                    found = re.fullmatch(r"GLIBC_(\d+)\.(\d+)(\.\d+)?", name.name)
+                    if found:
+                        versions.add((int(found[1]), int(found[2])))
+    return max(versions)
+
+
 class PlatformWheel(bdist_wheel):
-    """Names the wheel for the platform, but for every Python 3."""
+    """Names the wheel for the platform that its binaries need, and for every Python 3."""
 
     def get_tag(self) -> tuple[str, str, str]:
-        """Returns python tag, ABI tag and platform tag."""
-        return "py3", "none", super().get_tag()[2]
+        """Returns python tag, ABI tag and platform tag (PEP 600)."""
+        major, minor = needed_glibc()
+        return "py3", "none", f"manylinux_{major}_{minor}_{platform.machine()}"
 
 
 class PlatformDistribution(Distribution):
@@ -82,12 +103,13 @@ setup(
         "oom_forensics.in_training.keepers",
         "oom_forensics.in_training.source",
         "oom_forensics.in_training.step_forecast",
+        "oom_forensics.remote",
         "tensorflow-plugins",
     ],
     package_dir={"": "plugin"},
     package_data={
         "oom_forensics.fleet": ["sql/*.sql"],
         "oom_forensics": ["py.typed", "bin/*", "static/*", "static/**/*"],
-        "tensorflow-plugins": ["*.so"],
+        "tensorflow-plugins": ["*.so", "oom_forensics/*.so"],
     },
 )

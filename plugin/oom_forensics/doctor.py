@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from oom_forensics import __version__
 from oom_forensics.converter_binary import ConverterMissingError, converter_path
-from oom_forensics.in_training.collector_library import FILE_NAME
+from oom_forensics.in_training.collector_library import PATH_IN_SITE_PACKAGES
 
 Severity = Literal["ok", "note", "problem"]
 _IMPORT_LIMIT_S = 300
@@ -185,7 +185,7 @@ def _not_named(compiled: str) -> str:
 
 
 def _collector_absent(site_packages: Path) -> Finding:
-    file = site_packages / "tensorflow-plugins" / FILE_NAME
+    file = site_packages / PATH_IN_SITE_PACKAGES
     if file.exists():
         sentence = (
             f"{file} is there but TensorFlow did not load it; run `python -c 'import"
@@ -193,8 +193,8 @@ def _collector_absent(site_packages: Path) -> Finding:
         )
     else:
         sentence = (
-            f"there is no {file}, where TensorFlow looks for it; run `pip install"
-            " oom-forensics` in the environment that TensorFlow is in."
+            f"there is no {file}, where TensorFlow looks for it; run `pip install`"
+            " for OOM Forensics in the environment that TensorFlow is in."
         )
     return Finding("problem", "collector", sentence)
 
@@ -208,13 +208,16 @@ def environment_findings(environment: Mapping[str, str], facts: Mapping[str, Any
     elif facts["builtWithCuda"]:
         sentence = "TensorFlow sees none; training runs on the CPU."
         findings.append(Finding("note", "GPUs", sentence))
-    if environment.get("TF_GPU_ALLOCATOR") == "cuda_malloc_async":
+    gpu_allocator = environment.get("TF_GPU_ALLOCATOR")
+    if gpu_allocator in ("cuda_malloc_async", "cuda_malloc"):
         sentence = (
-            "TF_GPU_ALLOCATOR=cuda_malloc_async: the driver allocates, not"
-            " TensorFlow's pool; there is no chunk map."
+            f"TF_GPU_ALLOCATOR={gpu_allocator}: on a GPU the driver allocates, not"
+            " TensorFlow's pool; requests are recorded, but there is no chunk map."
         )
-        findings.append(Finding("note", "allocator", sentence))
-    elif not gpus and environment.get("TF_CPU_ALLOCATOR_USE_BFC") != "1":
+        findings.append(Finding("note", "GPU allocator", sentence))
+        if gpus:
+            return findings
+    if not gpus and environment.get("TF_CPU_ALLOCATOR_USE_BFC") != "1":
         sentence = (
             "on the CPU TensorFlow takes memory from malloc, which has no pool, no"
             " limit and no out-of-memory error to record, only sizes; set"

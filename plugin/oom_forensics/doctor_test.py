@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from oom_forensics.doctor import Finding, environment_findings, tensorflow_findings
+from oom_forensics.in_training.collector_library import PATH_IN_SITE_PACKAGES
 
 
 def doctor(**environment: str) -> dict[str, str]:
@@ -103,8 +104,8 @@ def test_a_collector_that_tensorflow_refused_is_told_apart(
     facts: dict[str, Any], tmp_path: Path
 ) -> None:
     del facts["collector"]
-    (tmp_path / "tensorflow-plugins").mkdir()
-    (tmp_path / "tensorflow-plugins/liboom_forensics_collector.so").touch()
+    (tmp_path / PATH_IN_SITE_PACKAGES).parent.mkdir(parents=True)
+    (tmp_path / PATH_IN_SITE_PACKAGES).touch()
     (problem,) = [f for f in tensorflow_findings(facts) if f.severity == "problem"]
     assert "did not load it" in problem.sentence
 
@@ -125,8 +126,14 @@ def test_an_xla_that_is_not_recognised_is_one_sentence(facts: dict[str, Any]) ->
     assert why in note.sentence
 
 
-def test_the_drivers_allocator_is_noted(facts: dict[str, Any]) -> None:
+@pytest.mark.parametrize("name", ["cuda_malloc_async", "cuda_malloc"])
+def test_the_drivers_allocator_is_noted(facts: dict[str, Any], name: str) -> None:
     facts["gpus"] = ["/physical_device:GPU:0"]
-    (_, allocator) = environment_findings({"TF_GPU_ALLOCATOR": "cuda_malloc_async"}, facts)
+    (_, allocator) = environment_findings({"TF_GPU_ALLOCATOR": name}, facts)
     assert allocator.severity == "note"
-    assert "cuda_malloc_async" in allocator.sentence
+    assert f"TF_GPU_ALLOCATOR={name}:" in allocator.sentence
+
+
+def test_without_a_gpu_both_allocators_are_told_of(facts: dict[str, Any]) -> None:
+    findings = environment_findings({"TF_GPU_ALLOCATOR": "cuda_malloc"}, facts)
+    assert [finding.subject for finding in findings][-2:] == ["GPU allocator", "allocator"]

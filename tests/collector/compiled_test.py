@@ -99,7 +99,8 @@ def python_of(version: str) -> Path:
     (site_packages,) = environment.glob("lib/python*/site-packages")
     plugins = "tensorflow-plugins"
     installed = Path(sysconfig.get_path("purelib")) / plugins
-    shutil.copytree(installed, site_packages / plugins, dirs_exist_ok=True)
+    shutil.rmtree(site_packages / plugins, ignore_errors=True)
+    shutil.copytree(installed, site_packages / plugins)
     return environment / "bin/python"
 
 

@@ -18,7 +18,8 @@ def test_the_oldest_supported_tensorflow_is_recognised_wholly() -> None:
     environment = ROOT / f".cache/tensorflow-{version}"
     (site_packages,) = environment.glob("lib/python*/site-packages")
     installed = Path(sysconfig.get_path("purelib")) / PLUGINS
-    shutil.copytree(installed, site_packages / PLUGINS, dirs_exist_ok=True)
+    shutil.rmtree(site_packages / PLUGINS, ignore_errors=True)
+    shutil.copytree(installed, site_packages / PLUGINS)
     done = subprocess.run(
         [environment / "bin/python", ROOT / "tools/versions/try_one.py"],
         env={**os.environ, "PYTHONPATH": str(ROOT / "plugin"), "CUDA_VISIBLE_DEVICES": ""},

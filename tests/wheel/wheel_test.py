@@ -12,9 +12,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile
+from oom_forensics.in_training.collector_library import PATH_IN_SITE_PACKAGES
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = ("oom_forensics", "tensorflow-plugins")
+PLUGINS = "tensorflow-plugins"
+OURS = ("oom_forensics", PLUGINS)
+COLLECTOR = str(PATH_IN_SITE_PACKAGES)
 
 
 def pip_wheel(source: Path, output: Path, path: str) -> subprocess.CompletedProcess[str]:
@@ -68,8 +72,22 @@ def run(program: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_it_fits_any_python_3_of_the_platform(wheel: Path) -> None:
-    assert wheel.name.endswith("-py3-none-linux_x86_64.whl")
+def test_it_fits_any_python_3_of_the_platforms_that_can_load_it(wheel: Path) -> None:
+    assert "-py3-none-manylinux_2_" in wheel.name
+    # What its binaries need, by those who define the platforms.
+    platform = wheel.stem.rpartition("-")[2]
+    shown = run(Path(sys.executable), "-m", "auditwheel", "show", str(wheel))
+    assert f'"{platform}"' in " ".join(shown.split())
+
+
+def test_every_libc_can_load_what_tensorflow_loads(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        found = [name for name in archive.namelist() if name.startswith(f"{PLUGINS}/lib")]
+        (loader,) = [Path(archive.extract(name, tmp_path)) for name in found]
+    with loader.open("rb") as file:
+        needed = ELFFile(file).get_section_by_name(".gnu.version_r")
+        versions = {name.name for _, names in needed.iter_versions() for name in names}
+    assert versions == {"GLIBC_2.2.5"}, "the first of x86-64"
 
 
 def test_it_holds_the_built_parts_and_no_tests(wheel: Path) -> None:
@@ -77,7 +95,7 @@ def test_it_holds_the_built_parts_and_no_tests(wheel: Path) -> None:
         names = archive.namelist()
         program = archive.getinfo("oom_forensics/bin/oom-forensics")
     assert "oom_forensics/static/index.js" in names
-    assert "tensorflow-plugins/liboom_forensics_collector.so" in names
+    assert COLLECTOR in names
     assert program.external_attr >> 16 & 0o111 == 0o111
     assert not [name for name in names if name.endswith(("_test.py", "conftest.py"))]
 
@@ -117,7 +135,40 @@ def test_tensorflow_loads_the_collector_by_itself(clean_python: Path) -> None:
         "print(loaded_path())",
     )
     assert said.strip().startswith(str(collector))
-    assert said.strip().endswith("/tensorflow-plugins/liboom_forensics_collector.so")
+    assert said.strip().endswith(f"/{COLLECTOR}")
+
+
+def test_a_libc_that_is_too_old_leaves_tensorflow_as_it_is(
+    clean_python: Path, tmp_path: Path
+) -> None:
+    """The collector is made to ask for a libc that there is not; the loader says so."""
+    (collector,) = clean_python.parents[1].glob(f"lib/python*/site-packages/{COLLECTOR}")
+    whole = collector.read_bytes()
+    needed = b"GLIBC_2.34\0"
+    assert needed in whole
+    collector.write_bytes(whole.replace(needed, b"GLIBC_9.34\0"))
+    try:
+        done = subprocess.run(
+            [
+                clean_python,
+                "-c",
+                "import tensorflow as tf\n"
+                f"with tf.profiler.experimental.Profile({str(tmp_path)!r}):\n"
+                "  print(float(tf.reduce_sum(tf.ones([4]))))",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        collector.write_bytes(whole)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "4.0\n"
+    assert list(tmp_path.rglob("*.xplane.pb")), "and so do its profiles"
+    said = [line for line in done.stderr.splitlines() if line.startswith("OOM Forensics")]
+    assert len(said) == 1, done.stderr
+    assert "nothing is recorded" in said[0]
+    assert "version `GLIBC_9.34' not found" in said[0]
 
 
 def test_without_bazel_the_build_says_what_to_do(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """The collector that TensorFlow loaded into this process.
 
-TensorFlow loads every library in `site-packages/tensorflow-plugins/` by itself. This
-module never loads one: it finds the one that is there and calls its C functions
-(collector/c_api.h).
+TensorFlow loads every library in `site-packages/tensorflow-plugins/` by itself: ours is
+the loader (collector/loader), which loads the collector from a folder beside it. This
+module finds the collector that is there and calls its C functions (collector/c_api.h).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 FILE_NAME = "liboom_forensics_collector.so"
+PATH_IN_SITE_PACKAGES = Path("tensorflow-plugins/oom_forensics") / FILE_NAME
 
 
 def loaded_path() -> Path | None:
