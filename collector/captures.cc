@@ -74,8 +74,8 @@ std::string Captures::EndRecording(const std::string& logdir,
     folder->RemoveIfEmpty();
     return "";
   }
-  sources_.written_runs->Add(
-      {folder->path() + "/" + name, "profile", context.address_shift});
+  sources_.written_runs->Add({folder->path() + "/" + name, "profile",
+                              context.address_shift, folder->remote_logdir()});
   return folder->path();
 }
 

@@ -21,6 +21,7 @@ FLOORS = {
         "core",
         "proto",
         "collector/.",
+        "collector/loader",
         "collector/recording",
         "collector/python",
         "collector/xla",

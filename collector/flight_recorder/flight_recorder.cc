@@ -145,8 +145,8 @@ bool FlightRecorder::WriteTraceTo(const RunFolder& folder,
           sources_.module_plane(recording, sites),
       error);
   if (written) {
-    written_runs_.Add(
-        {folder.path() + "/" + name, session.origin, address_shift});
+    written_runs_.Add({folder.path() + "/" + name, session.origin,
+                       address_shift, folder.remote_logdir()});
   }
   return written;
 }

@@ -13,7 +13,8 @@
 namespace oom_forensics::collector {
 namespace {
 
-constexpr int kReportVersion = 1;
+// 2: a shape is a list of numbers.
+constexpr int kReportVersion = 2;
 constexpr size_t kMaxHolders = 1000;
 
 std::string Hexadecimal(uint64_t address) {
@@ -22,9 +23,19 @@ std::string Hexadecimal(uint64_t address) {
   return text;
 }
 
+// "[8,16]" as a list; left out where it is not known.
+void WriteShape(std::string_view shape, JsonWriter* json) {
+  const bool is_list =
+      shape.size() >= 2 && shape.front() == '[' && shape.back() == ']' &&
+      shape.find_first_not_of("0123456789,[]") == std::string::npos;
+  if (!is_list) return;
+  json->Name("shape");
+  json->Raw(shape);
+}
+
 void WriteSite(const SiteKey& site, JsonWriter* json) {
   json->Field("op_name", site.op);
-  json->Field("shape", site.shape);
+  WriteShape(site.shape, json);
   json->Field("dtype", DtypeName(site.dtype));
   if (site.mode != ExecutionMode::kUnknown) {
     json->Field("mode", site.mode == ExecutionMode::kEager ? "eager" : "graph");

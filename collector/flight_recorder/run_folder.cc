@@ -82,12 +82,12 @@ std::optional<RunFolder> RunFolder::Make(const std::string& logdir,
                                          int64_t time_ns,
                                          const std::string& suffix,
                                          std::string* error) {
-  if (logdir.find("://") != std::string::npos) {
-    *error = "cannot write to " + logdir +
-             ": reports are written to local folders only";
+  const std::string here = IsUrl(logdir) ? DefaultLogdir() : logdir;
+  if (here.empty()) {
+    *error = "there is no local folder to write to; set TMPDIR";
     return std::nullopt;
   }
-  const std::string profiles = logdir + kProfileFolder;
+  const std::string profiles = here + kProfileFolder;
   if (!MakeFolders(profiles, error)) return std::nullopt;
   const time_t seconds = time_ns / 1'000'000'000;
   tm local;
@@ -103,7 +103,7 @@ std::optional<RunFolder> RunFolder::Make(const std::string& logdir,
     }
     path = base + "_" + std::to_string(number);
   }
-  return RunFolder(path);
+  return RunFolder(path, IsUrl(logdir) ? logdir : "");
 }
 
 bool RunFolder::Write(const std::string& name, const std::string& bytes,
@@ -145,6 +145,10 @@ std::string DefaultLogdir() {
   }
   RemoveOldRuns(logdir);
   return logdir;
+}
+
+bool IsUrl(const std::string& logdir) {
+  return logdir.find("://") != std::string::npos;
 }
 
 std::string HostName() {

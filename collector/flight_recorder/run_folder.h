@@ -4,6 +4,10 @@
 //   <logdir>/plugins/profile/<time>_oom/<host>.xplane.pb
 //                                       <host>.oom_report.json
 //
+// A logdir that is a URL ("gs://bucket/logs") is written to by Python, which
+// has the libraries for it: the run comes into the default folder, and knows
+// where a copy of it belongs.
+//
 // Each file is written under another name and renamed when it is complete: who
 // finds it finds all of it, even if the process dies right after.
 #ifndef OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_RUN_FOLDER_H_
@@ -33,17 +37,24 @@ class RunFolder {
   void RemoveIfEmpty() const;
 
   const std::string& path() const { return path_; }
+  // The URL of the logdir that was asked for; empty: this folder is in it.
+  const std::string& remote_logdir() const { return remote_logdir_; }
 
  private:
-  explicit RunFolder(std::string path) : path_(std::move(path)) {}
+  RunFolder(std::string path, std::string remote_logdir)
+      : path_(std::move(path)), remote_logdir_(std::move(remote_logdir)) {}
 
   std::string path_;
+  std::string remote_logdir_;
 };
 
 // The folder for reports of jobs whose logdir is not known: in $TMPDIR or /tmp,
 // for this user only. Empty if there is one that someone else has made. Keeps
 // the last few runs in it.
 std::string DefaultLogdir();
+
+// "gs://bucket/logs" is no folder, and none of that name may be made.
+bool IsUrl(const std::string& logdir);
 
 // The name that TensorFlow gives this machine in traces.
 std::string HostName();

@@ -58,9 +58,23 @@ TEST_F(RunFolderTest, SaysWhyItCannotBeMade) {
   EXPECT_FALSE(
       RunFolder::Make(logdir_ / "file", kTimeNs, "oom", &error_).has_value());
   EXPECT_NE(error_.find("Not a directory"), std::string::npos);
-  EXPECT_FALSE(
-      RunFolder::Make("gs://bucket/logs", kTimeNs, "oom", &error_).has_value());
-  EXPECT_NE(error_.find("gs://bucket/logs"), std::string::npos);
+}
+
+TEST_F(RunFolderTest, OfAUrlIsLocalAndKnowsWhereItBelongs) {
+  fs::create_directories(logdir_);
+  setenv("TMPDIR", logdir_.c_str(), 1);
+  const auto folder =
+      RunFolder::Make("gs://bucket/logs", kTimeNs, "oom", &error_);
+  ASSERT_TRUE(folder.has_value()) << error_;
+  EXPECT_EQ(folder->remote_logdir(), "gs://bucket/logs");
+  EXPECT_EQ(folder->path().find(logdir_.string()), 0u);
+  EXPECT_FALSE(fs::exists("gs:"));
+}
+
+TEST_F(RunFolderTest, OfAFolderIsInIt) {
+  const auto folder = RunFolder::Make(logdir_, kTimeNs, "oom", &error_);
+  ASSERT_TRUE(folder.has_value()) << error_;
+  EXPECT_EQ(folder->remote_logdir(), "");
 }
 
 TEST_F(RunFolderTest, DefaultLogdirBelongsToTheUserAlone) {

@@ -31,6 +31,7 @@ std::string WrittenRuns::TakeJson() {
     json.Field("trace", run.trace_path);
     json.Field("origin", run.origin);
     json.Field("address_shift", std::to_string(run.address_shift));
+    json.Field("remote_logdir", run.remote_logdir);
     json.EndObject();
   }
   json.EndArray();

@@ -18,6 +18,8 @@ struct WrittenRun {
   std::string origin;
   // What was taken off every address of the trace.
   uint64_t address_shift = 0;
+  // The URL of the logdir to which a copy of the run belongs; empty: none.
+  std::string remote_logdir;
 };
 
 class WrittenRuns {
@@ -26,7 +28,7 @@ class WrittenRuns {
   void Add(WrittenRun run);
 
   // Returns the runs since the last call, oldest first, as a JSON array of
-  // {"trace", "origin", "address_shift"}, the last a decimal string.
+  // {"trace", "origin", "address_shift" (a decimal string), "remote_logdir"}.
   std::string TakeJson();
 
   // fork(): the child has written none of them.

@@ -3,7 +3,8 @@
 Everything about traces is answered by the converter, which replaces this process
 so that signals, pipes and exit codes are its own. `doctor` asks the TensorFlow
 that is installed beside this package, `rehearse` runs the user's program with it, `fleet` runs
-on Apache Spark; they are therefore Python.
+on Apache Spark, `runs` lists a logdir as the tab does, and what lies at a URL is copied here
+first; these are therefore Python.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from oom_forensics.converter_binary import ConverterMissingError, converter_path
+from oom_forensics.remote.addresses import RemoteError, is_url
 
 EXIT_UNREADABLE = 1
 # Modules that need the extra `fleet`, by the command that they are.
@@ -39,9 +41,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return rehearsal.main(arguments[1:])
     if arguments and arguments[0] in _FLEET:
         return _fleet(arguments[0], arguments[1:])
+    if arguments and arguments[0] == "runs" and "--help" not in arguments:
+        from oom_forensics import run_list
+
+        return run_list.main(arguments[1:])
     try:
+        if any("://" in argument for argument in arguments):
+            arguments = _with_local_paths(arguments)
         program = str(converter_path())
-    except ConverterMissingError as error:
+    except (ConverterMissingError, RemoteError) as error:
         print(f"oom-forensics: {error}", file=sys.stderr)
         return EXIT_UNREADABLE
     _become(program, arguments)
@@ -59,6 +67,65 @@ def _fleet(name: str, arguments: Sequence[str]) -> int:
         return EXIT_UNREADABLE
     code: int = command.main(arguments)
     return code
+
+
+def _with_local_paths(arguments: Sequence[str]) -> list[str]:
+    """Copies the runs at URLs to this machine; returns the arguments with their folders.
+
+    Raises:
+      RemoteError: one cannot be read; the sentence says why.
+    """
+    from oom_forensics.runs import find_remote_run
+
+    local = list(arguments)
+    for path_flag, run_flag in (("", "--run"), ("--other-path", "--other-run")):
+        if _url_at(local, path_flag) is None:
+            continue
+        name = _take_flag(local, run_flag)
+        # What was taken may have stood before it.
+        at = _url_at(local, path_flag)
+        if at is None:
+            continue
+        flag, url = _split_flag(local[at])
+        if sys.stderr.isatty():
+            print(f"reading {url}", file=sys.stderr)
+        folder = find_remote_run(url, name).fetch()
+        local[at] = f"{flag}={folder}" if flag else folder
+    return local
+
+
+def _split_flag(argument: str) -> tuple[str, str]:
+    """("--name", value) of "--name=value"; ("", argument) of what is no flag."""
+    if argument.startswith("--") and "=" in argument:
+        name, _, value = argument.partition("=")
+        return name, value
+    return "", argument
+
+
+def _url_at(arguments: Sequence[str], path_flag: str) -> int | None:
+    """Where the URL stands that is a flag's value, or (no flag given) the command's PATH."""
+    for index, argument in enumerate(arguments):
+        flag, value = _split_flag(argument)
+        before = arguments[index - 1] if index else ""
+        # Of other flags none takes a path, but -o, which writes.
+        if not flag and before.startswith("-") and "=" not in before:
+            flag = before if before in ("--other-path", "-o") else ""
+        if flag == path_flag and is_url(value):
+            return index
+    return None
+
+
+def _take_flag(arguments: list[str], flag: str) -> str:
+    """Removes a flag; returns its value, empty where it was not given."""
+    for index, argument in enumerate(arguments):
+        if argument.startswith(flag + "="):
+            del arguments[index]
+            return argument.partition("=")[2]
+        if argument == flag and index + 1 < len(arguments):
+            value = arguments[index + 1]
+            del arguments[index : index + 2]
+            return value
+    return ""
 
 
 def _become(program: str, arguments: Sequence[str]) -> NoReturn:

@@ -21,7 +21,7 @@ def converter_path() -> Path:
     if not path.is_file():
         raise ConverterMissingError(
             f"The converter is missing at {path}: install the package again"
-            " (pip install --force-reinstall oom-forensics), or run tools/build"
+            " (pip install --force-reinstall), or run tools/build"
             " in a source tree."
         )
     if not os.access(path, os.X_OK):

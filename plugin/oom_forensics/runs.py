@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import threading
 import time
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from oom_forensics.remote import listing, local_copies
+from oom_forensics.remote.addresses import RemoteError, is_url, whole_path
+
 TRACE_SUFFIX = ".xplane.pb"
-_URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class TraceFile:
     host: str
     size_bytes: int
     modified_ns: int
+    tag: str = ""
+    """Of a remote file: differs with its content."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Run:
 
     name: str
     folder: str
+    """A path of this machine, or a URL."""
     files: tuple[TraceFile, ...]
     revision: int = 0
     """Greater whenever a scan found other files than the one before."""
@@ -54,6 +58,22 @@ class Run:
         """Size of all its traces."""
         return sum(file.size_bytes for file in self.files)
 
+    @property
+    def local_folder(self) -> str:
+        """Where the converter finds it, once `fetch` was called."""
+        return str(local_copies.folder_of(self.folder)) if is_url(self.folder) else self.folder
+
+    def fetch(self) -> str:
+        """Copies it to this machine if it is remote; returns `local_folder`.
+
+        Raises:
+          RemoteError: it cannot be read; the sentence says why.
+        """
+        if is_url(self.folder):
+            versions = {file.host + TRACE_SUFFIX: repr(file) for file in self.files}
+            local_copies.copy_here(self.folder, versions)
+        return self.local_folder
+
 
 def parse_logdir_spec(spec: str) -> dict[str, str]:
     """Returns path → run name prefix of TensorBoard's `--logdir_spec`.
@@ -63,23 +83,90 @@ def parse_logdir_spec(spec: str) -> dict[str, str]:
     paths: dict[str, str] = {}
     for item in filter(None, spec.split(",")):
         name, path = "", item
-        if ":" in item and not item.startswith("/") and not _URI.match(item):
+        if ":" in item and not item.startswith("/") and not is_url(item):
             name, _, path = item.partition(":")
-        paths[os.path.abspath(os.path.expanduser(path))] = name
+        paths[whole_path(path)] = name
     return paths
 
 
-def scan(logdirs: dict[str, str]) -> list[Run]:
-    """Finds all runs below the logdirs (path → name prefix), newest first."""
+def scan(logdirs: dict[str, str], problems: list[str] | None = None) -> list[Run]:
+    """Finds all runs below the logdirs (path or URL → name prefix), newest first.
+
+    Args:
+      logdirs: where to look.
+      problems: if given, gets a sentence for each URL that cannot be listed.
+
+    Raises:
+      RemoteError: a URL cannot be listed, and `problems` was not given.
+    """
     runs: dict[str, Run] = {}
     for logdir, prefix in logdirs.items():
-        for profile_folder in _profile_folders(logdir):
-            inside = os.path.relpath(profile_folder.parent.parent, logdir)
-            tensorboard_run = "/".join(p for p in (prefix, inside) if p not in ("", "."))
-            for run in _runs_of(profile_folder, tensorboard_run):
-                name = _free_name(run.name, runs)
-                runs[name] = replace(run, name=name)
+        try:
+            found = list(_remote_runs(logdir) if is_url(logdir) else _local_runs(logdir))
+        except RemoteError as error:
+            if problems is None:
+                raise
+            problems.append(str(error))
+            continue
+        for run in found:
+            name = _free_name("/".join(filter(None, (prefix, run.name))), runs)
+            runs[name] = replace(run, name=name)
     return sorted(runs.values(), key=lambda run: (-run.modified_ns, run.name))
+
+
+def find_remote_run(url: str, name: str = "") -> Run:
+    """Finds what a URL means: a trace, a run's folder, or a run of a logdir.
+
+    Args:
+      url: of a file, a folder or a logdir.
+      name: which run of a logdir; the newest one if it is not given.
+
+    Raises:
+      RemoteError: there is none, or it cannot be read; the sentence says why.
+    """
+    url = whole_path(url)
+    files = listing.files_below(url, TRACE_SUFFIX)
+    own = [file for file in files if len(file.parts) < 2]
+    if own and not name:
+        folder = url if own[0].parts else url.rpartition("/")[0]
+        traces = tuple(_trace_of(file, url.rpartition("/")[2]) for file in own)
+        return Run(folder.rpartition("/")[2], folder, traces)
+    runs = {run.name: run for run in scan({url: ""})}
+    if name in runs:
+        return runs[name]
+    if not runs:
+        raise RemoteError(
+            f"There is no *{TRACE_SUFFIX} at {url}, nor in plugins/profile/<run>/ below it."
+        )
+    if name:
+        some = ", ".join(list(runs)[:10])
+        raise RemoteError(f"There is no run {name!r} in {url}; there are: {some}.")
+    return next(iter(runs.values()))
+
+
+def _remote_runs(url: str) -> Iterator[Run]:
+    traces: dict[tuple[str, ...], list[TraceFile]] = {}
+    for file in listing.files_below(url, TRACE_SUFFIX):
+        *inside, plugins, profile, run, _ = ("", "", "", *file.parts)
+        if (plugins, profile) == ("plugins", "profile"):
+            folder = tuple(filter(None, inside))
+            traces.setdefault((*folder, run), []).append(_trace_of(file))
+    for (*outer, run), files in traces.items():
+        place = "/".join((url, *outer, "plugins", "profile", run))
+        yield Run("/".join((*outer, run)), place, tuple(files))
+
+
+def _trace_of(file: listing.RemoteFile, own_name: str = "") -> TraceFile:
+    """`own_name` is that of a URL which is the file itself."""
+    name = file.parts[-1] if file.parts else own_name
+    host = name.removesuffix(TRACE_SUFFIX)
+    return TraceFile(host, file.size_bytes, file.modified_ns, file.tag)
+
+
+def _local_runs(logdir: str) -> Iterator[Run]:
+    for profile_folder in _profile_folders(logdir):
+        inside = os.path.relpath(profile_folder.parent.parent, logdir)
+        yield from _runs_of(profile_folder, "" if inside == "." else inside)
 
 
 def _free_name(name: str, taken: Container[str]) -> str:
@@ -93,9 +180,13 @@ def _free_name(name: str, taken: Container[str]) -> str:
 
 
 def _profile_folders(logdir: str) -> Iterator[Path]:
-    """Yields every `plugins/profile` folder; links are followed, each folder once."""
+    """Yields every `plugins/profile` folder; links are followed, each folder once.
+
+    By the first of its names, as the command does (converter/input/trace_files.cc).
+    """
     seen: set[tuple[int, int]] = set()
     for folder, subfolders, _ in os.walk(logdir, followlinks=True):
+        subfolders.sort()
         try:
             status = os.stat(folder)
         except OSError:
@@ -156,6 +247,13 @@ class RunList:
         self._is_scanning = False
         self._scan_took_s = 0.0
         self._scanned_at = float("-inf")
+        self._problem: str | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """Which URLs could not be listed at the last look, and why; None: all could."""
+        with self._changed:
+            return self._problem
 
     def all(self, wait_s: float = 1.0) -> list[Run]:
         """Returns all runs, newest first, as the disk has or, if it is slow, had them.
@@ -204,10 +302,12 @@ class RunList:
     def _scan(self) -> None:
         begin = time.monotonic()
         found: list[Run] | None = None
+        problems: list[str] = []
         try:
-            found = scan(self._logdirs)
+            found = scan(self._logdirs, problems)
         finally:
             with self._changed:
+                self._problem = " ".join(problems) or None
                 if found is not None:
                     self._runs = {run.name: self._with_revision(run) for run in found}
                 self._scanned_at = time.monotonic()

@@ -17,7 +17,6 @@ import atexit
 import gzip
 import json
 import mimetypes
-import os
 from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
@@ -31,6 +30,8 @@ from oom_forensics import converter_process as converter
 from oom_forensics.converter_binary import ConverterMissingError
 from oom_forensics.converter_pool import ConverterPool, TraceVersion
 from oom_forensics.hang_up import still_there
+from oom_forensics.remote import local_copies
+from oom_forensics.remote.addresses import RemoteError, whole_path
 from oom_forensics.runs import Run, RunList, parse_logdir_spec
 
 _STATIC = Path(__file__).resolve().parent / "static"
@@ -79,7 +80,7 @@ def _route(
             except converter.ConverterError as error:
                 status = _HTTP_STATUS.get(error.code, 500)
                 response = _error(request, status, str(error))
-            except ConverterMissingError as error:
+            except (ConverterMissingError, RemoteError) as error:
                 response = _error(request, 503, str(error))
             return cast(Iterable[bytes], response(environ, start_response))
 
@@ -118,8 +119,8 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         return routes
 
     def is_active(self) -> bool:
-        """Whether there is any trace to show."""
-        return not self._runs.is_empty()
+        """Whether there is any trace to show, or a reason to tell why there is none."""
+        return not self._runs.is_empty() or self._runs.problem is not None
 
     def frontend_metadata(self) -> Any:
         """Returns how TensorBoard shows the tab."""
@@ -137,6 +138,8 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
             }
             for run in self._runs.all()
         ]
+        if not runs and self._runs.problem:
+            raise _HttpError(503, self._runs.problem)
         return http_util.Respond(request, json.dumps(runs), "application/json")
 
     @_route("GET", "HEAD")
@@ -160,7 +163,10 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
     @_route("GET", "HEAD")
     def _serve_progress(self, request: wrappers.Request) -> wrappers.Response:
-        progress = self._converters.progress(self._run_of(request, "run").folder)
+        run = self._run_of(request, "run")
+        progress = local_copies.progress_of(run.folder)
+        if progress is None:
+            progress = self._converters.progress(run.local_folder)
         return http_util.Respond(request, {"progress": progress}, "application/json")
 
     @_route("GET", "HEAD")
@@ -192,13 +198,13 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
 def _logdirs(context: Any) -> dict[str, str]:
     if context.logdir:
-        return {os.path.abspath(os.path.expanduser(context.logdir)): ""}
+        return {whole_path(context.logdir): ""}
     flags = getattr(context, "flags", None)
     return parse_logdir_spec(getattr(flags, "logdir_spec", None) or "")
 
 
 def _version_of(run: Run) -> TraceVersion:
-    return TraceVersion(run.folder, run.revision)
+    return TraceVersion(run.fetch(), run.revision)
 
 
 def _query_of(request: wrappers.Request) -> dict[str, Any]:

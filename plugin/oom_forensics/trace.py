@@ -27,7 +27,8 @@ from oom_forensics.converter_process import ConverterError, ConverterProcess
 from oom_forensics.datasets import DatasetKind, Filter, GroupBy, Moment, Query
 from oom_forensics.message import Message
 from oom_forensics.pages import CommandError, frame_of, output_of
-from oom_forensics.runs import scan
+from oom_forensics.remote.addresses import RemoteError, is_url
+from oom_forensics.runs import find_remote_run, scan
 
 _PAGE_ROWS = 10_000
 _Answer = TypeVar("_Answer", bound=Message)
@@ -47,7 +48,7 @@ class Trace:
         """Opens a trace; its converter runs from the first question until `close`.
 
         Args:
-          path: an .xplane.pb file, a run's folder, or a logdir.
+          path: an .xplane.pb file, a run's folder, or a logdir; a path or a URL.
           run: in a logdir, the name of the run; the newest one if it is not given.
 
         Raises:
@@ -326,6 +327,11 @@ class Trace:
 
 
 def _path_of(path: str | os.PathLike[str], run: str) -> str:
+    if is_url(os.fspath(path)):
+        try:
+            return find_remote_run(os.fspath(path), run).fetch()
+        except RemoteError as error:
+            raise TraceError(str(error)) from error
     found = Path(path).expanduser()
     if not found.exists():
         raise TraceError(f"There is no {found}.")

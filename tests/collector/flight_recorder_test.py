@@ -41,7 +41,7 @@ def test_fit_under_the_tensorboard_callback_leaves_the_story_in_its_logdir(
     request = report["request"]
     assert request["op_name"].endswith(("Relu", "MatMul", "BiasAdd", "mul", "Mul", "add"))
     assert request["requested_bytes"] == 10_000 * 2048 * 4
-    assert request["shape"] == "[10000,2048]"
+    assert request["shape"] == [10_000, 2048]
     assert request["dtype"] == "float32"
     assert request["step"] == 0
     assert request["mode"] == "graph"

@@ -7,7 +7,7 @@ does. It does five things, most of them by wrapping functions of TensorFlow and 
   plugin is never told where a session writes to, and the report of an out-of-memory
   belongs beside the user's other data.
 - It adds the summary of an out-of-memory to the `ResourceExhaustedError` that the
-  user sees (a note, PEP 678).
+  user sees (a note, PEP 678; on Python 3.10 the end of its message).
 - It adds to each run that was written what only Python knows
   (`oom_forensics.in_training.evidence`).
 - It lets the collector take the stacks of eager allocations
@@ -34,12 +34,12 @@ from oom_forensics.in_training.evidence.moments import (
 )
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.keepers.evidence import watch_keepers
-from oom_forensics.in_training.recorder import local_path
 from oom_forensics.in_training.rehearsal import begin_if_asked
 from oom_forensics.in_training.source.evidence import watch_source_lines
 from oom_forensics.in_training.stacks import watch_stacks
 from oom_forensics.in_training.step_forecast import at_out_of_memory
 from oom_forensics.in_training.training_steps import watch_training_steps
+from oom_forensics.remote.addresses import whole_path
 
 _KERAS_CALLBACKS = (
     "keras.src.callbacks.tensorboard",
@@ -53,7 +53,7 @@ def activate(library: CollectorLibrary) -> None:
 
     def learn(logdir: object) -> None:
         if isinstance(logdir, str) and logdir:
-            library.learn_logdir(local_path(logdir))
+            library.learn_logdir(whole_path(logdir))
 
     when_imported(
         "tensorflow.python.profiler.internal._pywrap_profiler",
@@ -123,10 +123,19 @@ def _watch_errors(module: ModuleType, library: CollectorLibrary) -> None:
             # The user is to see this error and no other.
             with contextlib.suppress(Exception):
                 summary = library.summary_for(str(message))
-                if summary and sys.version_info >= (3, 11):
-                    self.add_note("OOM Forensics: " + summary)
+                if summary:
+                    _add_note(self, "OOM Forensics: " + summary)
 
     error.__init__ = annotated
+
+
+def _add_note(error: Any, note: str) -> None:
+    """Adds a note to an error as it is shown; Python 3.10 has none, there it ends the message."""
+    if sys.version_info >= (3, 11):
+        error.add_note(note)
+    # An error that was pickled is made again from its message.
+    elif note not in str(error._message):
+        error._message = f"{error._message}\n{note}"
 
 
 _loaded = CollectorLibrary.loaded()

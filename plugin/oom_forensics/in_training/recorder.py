@@ -23,8 +23,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from oom_forensics.in_training.collector_library import FILE_NAME, CollectorLibrary
+from oom_forensics.in_training.collector_library import (
+    PATH_IN_SITE_PACKAGES,
+    CollectorLibrary,
+)
 from oom_forensics.in_training.evidence.moments import add_to_written_runs
+from oom_forensics.remote.addresses import whole_path
 
 if TYPE_CHECKING:
     from oom_forensics.trace import Trace
@@ -71,7 +75,8 @@ def configure(
       min_bytes: Smaller requests are counted but not recorded; 0.
       anonymize_addresses: Whether reports hold shifted addresses; False.
       logdir: Where reports go. By default the logdir of a profiler session or a
-        TensorBoard callback of this process, else a folder for temporary files.
+        TensorBoard callback of this process, else a folder for temporary files. Of a URL
+        (gs://, s3://, ...) they go to that folder, and a copy to the URL.
       max_reports: How many out-of-memories are reported before they are only
         counted; 5.
       max_module_bytes: How many bytes of the modules that XLA compiled go into a run;
@@ -118,13 +123,14 @@ def snapshot(logdir: str | os.PathLike[str] | None = None) -> Trace:
       logdir: Where to; by default where reports go.
 
     Returns:
-      The trace; its `path` is the run's folder, for `oom-forensics report` and the tab.
+      The trace; its `path` is the run's folder, for `oom-forensics report` and the tab. Of a
+      URL the local one, of which a copy goes to the URL.
 
     Raises:
       RecorderError: It cannot be written, or TensorFlow is not imported.
     """
     library = _library()
-    folder, error = library.snapshot("" if logdir is None else os.path.abspath(logdir))
+    folder, error = library.snapshot("" if logdir is None else whole_path(os.fspath(logdir)))
     if folder is None:
         raise RecorderError(error)
     add_to_written_runs(library, sys._getframe(1))
@@ -153,7 +159,7 @@ def record(logdir: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     finally:
-        folder, error = library.stop_recording(os.path.abspath(logdir))
+        folder, error = library.stop_recording(whole_path(os.fspath(logdir)))
         add_to_written_runs(library, began_s=began_s)
     if folder is None:
         raise RecorderError(error)
@@ -183,21 +189,16 @@ def _text(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
     if name == "logdir":
-        return local_path(os.fspath(value))  # type: ignore[call-overload]
+        return whole_path(os.fspath(value))  # type: ignore[call-overload]
     if name in ("user_paths", "library_paths"):
         return os.pathsep.join(os.path.abspath(path) for path in value)  # type: ignore[attr-defined]
     return str(value)
 
 
-def local_path(logdir: str) -> str:
-    """Returns `logdir` as an absolute path; a URL stays as it is."""
-    return logdir if "://" in logdir else os.path.abspath(logdir)
-
-
 def _library() -> CollectorLibrary:
     library = CollectorLibrary.loaded()
     if library is None:
-        path = Path(__file__).resolve().parents[2] / "tensorflow-plugins" / FILE_NAME
+        path = Path(__file__).resolve().parents[2] / PATH_IN_SITE_PACKAGES
         if not path.exists():
             raise RecorderError(
                 f"the collector is not installed ({path} is not there);"

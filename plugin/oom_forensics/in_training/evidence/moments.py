@@ -26,6 +26,8 @@ from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence.providers import add_evidence
 from oom_forensics.in_training.evidence.settings import EvidenceSettings
 from oom_forensics.in_training.evidence.written_run import WrittenRun
+from oom_forensics.remote.addresses import is_url
+from oom_forensics.remote.sending import begin as begin_sending
 
 
 def add_to_written_runs(
@@ -36,23 +38,25 @@ def add_to_written_runs(
 ) -> None:
     """Adds evidence to the runs that the collector wrote since the last call.
 
-    Never raises. `frame` is the innermost one of the thread that met the error or asked
-    for the run; `began_s` is when the recording began that has ended.
+    Those of a logdir that is a URL are then copied there, in the background. Never raises.
+    `frame` is the innermost one of the thread that met the error or asked for the run;
+    `began_s` is when the recording began that has ended.
     """
     with contextlib.suppress(Exception):
         for written in library.take_written_runs():
-            if not EvidenceSettings.now(library).evidence:
-                continue
-            add_evidence(
-                WrittenRun(
-                    trace=Path(written["trace"]),
-                    origin=written["origin"],  # type: ignore[arg-type]
-                    address_shift=int(written["address_shift"]),
-                    frame=frame,
-                    message=message,
-                    began_s=began_s,
+            trace = Path(written["trace"])
+            if EvidenceSettings.now(library).evidence:
+                add_evidence(
+                    WrittenRun(
+                        trace=trace,
+                        origin=written["origin"],  # type: ignore[arg-type]
+                        address_shift=int(written["address_shift"]),
+                        frame=frame,
+                        message=message,
+                        began_s=began_s,
+                    )
                 )
-            )
+            begin_sending(trace.parent, written["remote_logdir"])
 
 
 def watch_exit(library: CollectorLibrary) -> None:
@@ -72,7 +76,7 @@ def watch_sessions(module: ModuleType, library: CollectorLibrary) -> None:
     def start_and_remember(self: Any, logdir: str, *args: Any, **kwargs: Any) -> Any:
         nonlocal current_logdir, began_s
         began_s = time.monotonic()
-        current_logdir = logdir if isinstance(logdir, str) and "://" not in logdir else ""
+        current_logdir = logdir if isinstance(logdir, str) and not is_url(logdir) else ""
         return start(self, logdir, *args, **kwargs)
 
     @functools.wraps(export)

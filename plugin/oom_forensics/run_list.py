@@ -1,0 +1,59 @@
+"""`oom-forensics runs LOGDIR`: which runs there are, as the tab lists them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from datetime import datetime, timezone
+
+from oom_forensics.remote.addresses import RemoteError, whole_path
+from oom_forensics.runs import Run, scan
+
+_EXIT_UNREADABLE = 1
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints the runs of a logdir, the newest first; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="oom-forensics runs", description="Lists the runs of a logdir, the newest first."
+    )
+    parser.add_argument("logdir", help="a folder, or a URL")
+    parser.add_argument("--search", default="", help="only runs whose name holds this text")
+    parser.add_argument("--json", action="store_true", help="as a list of objects")
+    options = parser.parse_args(arguments)
+    logdir = whole_path(options.logdir)
+    try:
+        runs = [run for run in scan({logdir: ""}) if options.search.lower() in run.name.lower()]
+    except RemoteError as error:
+        print(f"oom-forensics: {error}", file=sys.stderr)
+        return _EXIT_UNREADABLE
+    if options.json:
+        print(json.dumps([_described(run) for run in runs], indent=2))
+        return 0
+    if not runs:
+        which = f" whose name holds {options.search!r}" if options.search else ""
+        print(f"oom-forensics: There is no run{which} in {logdir}.", file=sys.stderr)
+        return _EXIT_UNREADABLE
+    width = max(len(run.name) for run in runs)
+    for run in runs:
+        hosts = f"{len(run.files)} hosts" if len(run.files) > 1 else run.files[0].host
+        size_mib = f"{run.size_bytes / 2**20:.1f} MiB"
+        print(f"{run.name:<{width}}  {_time_of(run)}  {size_mib:>12}  {hosts}")
+    return 0
+
+
+def _time_of(run: Run) -> str:
+    written = datetime.fromtimestamp(run.modified_ns / 1e9, timezone.utc)
+    return written.strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _described(run: Run) -> dict[str, object]:
+    return {
+        "run": run.name,
+        "folder": run.folder,
+        "hosts": [file.host for file in run.files],
+        "size_bytes": run.size_bytes,
+        "modified_ns": run.modified_ns,
+    }
