@@ -3,6 +3,10 @@
 A run is a folder `<TensorBoard run>/plugins/profile/<profile run>/` with one
 `<host>.xplane.pb` per host. It is named `<TensorBoard run>/<profile run>`, as the
 profiler's own tab names it, so that a person finds the same names in both.
+
+An out-of-memory during a profile leaves two runs: the flight recorder's, and the profile
+that shows the same. The first one's folder then has a file `shown_in_run` with the path
+from there to the second one's, and it is not listed beside it.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from oom_forensics.remote import listing, local_copies
 from oom_forensics.remote.addresses import RemoteError, is_url, whole_path
 
 TRACE_SUFFIX = ".xplane.pb"
+SHOWN_IN_RUN = "shown_in_run"
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,20 @@ def scan(logdirs: dict[str, str], problems: list[str] | None = None) -> list[Run
         for run in found:
             name = _free_name("/".join(filter(None, (prefix, run.name))), runs)
             runs[name] = replace(run, name=name)
-    return sorted(runs.values(), key=lambda run: (-run.modified_ns, run.name))
+    folders = {os.path.realpath(run.folder) for run in runs.values() if not is_url(run.folder)}
+    told = (run for run in runs.values() if _shown_in(run) not in folders)
+    return sorted(told, key=lambda run: (-run.modified_ns, run.name))
+
+
+def _shown_in(run: Run) -> str | None:
+    """Returns the folder of the run that shows the same out-of-memory; None: there is none."""
+    if is_url(run.folder):
+        return None
+    try:
+        with open(os.path.join(run.folder, SHOWN_IN_RUN), encoding="utf-8") as file:
+            return os.path.realpath(os.path.join(run.folder, file.read().strip()))
+    except (OSError, ValueError):
+        return None
 
 
 def find_remote_run(url: str, name: str = "") -> Run:

@@ -52,6 +52,19 @@ def test_folders_without_a_trace_are_no_runs(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
+def test_an_out_of_memory_that_a_profile_shows_is_listed_once(tmp_path: Path) -> None:
+    profile = tmp_path / "plugins/profile/profile"
+    add_trace(profile, modified_s=2)
+    recorded = tmp_path / "train/plugins/profile/now_oom"
+    add_trace(recorded, modified_s=1)
+    (recorded / "shown_in_run").write_text("../../../../plugins/profile/profile\n")
+    assert names(tmp_path) == ["profile"]
+    # Where the profile is not listed, it is.
+    assert names(tmp_path / "train") == ["now_oom"]
+    (profile / "host.xplane.pb").unlink()
+    assert names(tmp_path) == ["train/now_oom"]
+
+
 def test_links_are_followed_and_loops_end(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     add_trace(elsewhere / "plugins/profile/run")

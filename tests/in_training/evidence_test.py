@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from oom_forensics.runs import scan
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -66,6 +67,14 @@ def test_what_only_the_error_tells_stands_in_the_recording_around_it_too(
         if "/oom_forensics:added at the error" in planes
     }
     assert told == {"oom", "profile"}
+
+
+@pytest.mark.usefixtures("done")
+def test_an_out_of_memory_during_a_profile_is_listed_once(logdir: Path) -> None:
+    listed = {Path(run.folder).relative_to(logdir).parts[0] for run in scan({str(logdir): ""})}
+    assert listed == {"record", "snapshot", "profile", "profile after", "off"}
+    # Without the profile beside it, the flight recorder's run is the one to open.
+    assert len(scan({str(logdir / "oom"): ""})) == 1
 
 
 def test_the_trace_still_opens(answer: Any, command: Command) -> None:

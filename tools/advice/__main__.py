@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from advice.corpus import read_corpus
-from advice.follow import as_json, follow
+from advice.follow import Outcome, as_json, follow
 from advice.page import page
 from advice.trial import Trials
 
@@ -24,6 +25,12 @@ def main() -> int:
         action="store_true",
         help="judge the out-of-memories that were recorded before, record none",
     )
+    parser.add_argument(
+        "--at-once",
+        type=int,
+        default=2,
+        help="so many jobs side by side: at an out-of-memory TensorFlow waits for seconds",
+    )
     parser.add_argument("--page", type=Path, help="where the page is written to")
     options = parser.parse_args()
     corpus = {job.name: job for job in read_corpus()}
@@ -31,11 +38,15 @@ def main() -> int:
     if unknown:
         parser.error(f"no such job: {', '.join(sorted(unknown))}")
     trials = Trials(CACHE / "trials.json")
+
+    def followed(name: str) -> Outcome:
+        return follow(corpus[name], CACHE / "runs" / name, trials, record=not options.again)
+
     outcomes = []
-    for name in options.jobs or corpus:
-        outcome = follow(corpus[name], CACHE / "runs" / name, trials, record=not options.again)
-        outcomes.append(outcome)
-        print(as_json(outcome), flush=True)
+    with ThreadPoolExecutor(options.at_once) as threads:
+        for outcome in threads.map(followed, options.jobs or corpus):
+            outcomes.append(outcome)
+            print(as_json(outcome), flush=True)
     text = page(outcomes, len(corpus))
     if options.page:
         options.page.write_text(text)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from advice.apply import applied, with_less
 from advice.corpus import Job
-from advice.trial import Change, Trials, run_into_oom
+from advice.trial import Trials, run_into_oom
 from advice.verdicts import forecast_of, last_oom
 
 PROMISE = "ENOUGH_ALONE"
@@ -41,9 +41,9 @@ class Outcome(NamedTuple):
     verdict: str
     sentence: str
     advice: list[Advice]
-    # The most that it has in use when there is room enough.
+    # The most that it asks for at a time when there is room enough.
     peak_bytes: int
-    # What the step was forecast to need at the OOM; 0: no forecast.
+    # The peak that the step was forecast to have, over the orders; 0: no forecast.
     forecast_low_bytes: int
     forecast_high_bytes: int
 
@@ -79,13 +79,12 @@ def follow(job: Job, logdir: Path, trials: Trials, *, record: bool) -> Outcome:
         return Outcome(job, "", "", [], 0, 0, 0)
     advice = [_tried(job, remedy, trials) for remedy in oom.get("remedies", [])]
     low_bytes, high_bytes = forecast_of(logdir, int(oom["index"]))
-    ample = trials.run(job, Change(_AMPLE_MIB))
     return Outcome(
         job,
         oom["verdict"]["kind"],
         oom["verdict"]["sentence"],
         advice,
-        ample.peak_bytes,
+        trials.peak_bytes(job, _AMPLE_MIB),
         low_bytes,
         high_bytes,
     )

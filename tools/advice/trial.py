@@ -9,11 +9,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from advice.corpus import Job
+from advice.verdicts import peak_requested_bytes
 
 MEASURED = Path(__file__).with_name("measured.py")
 TIME_LIMIT_S = 300
@@ -48,13 +51,16 @@ class Lived(NamedTuple):
     seconds: float
 
 
-def run(job: Job, change: Change, logdir: Path | None = None) -> Lived:
+def run(
+    job: Job, change: Change, logdir: Path | None = None, recording: Path | None = None
+) -> Lived:
     """Runs the job in a process of its own.
 
     Args:
       job: What to run.
       change: The limit and what is different.
       logdir: Where the flight recorder writes its run; none: it does not report.
+      recording: Where a recording of the whole run is written to; none: there is none.
     """
     with tempfile.TemporaryDirectory() as scratch:
         peak = Path(scratch) / "peak"
@@ -68,7 +74,15 @@ def run(job: Job, change: Change, logdir: Path | None = None) -> Lived:
         begin = time.monotonic()
         try:
             done = subprocess.run(
-                [sys.executable, MEASURED, peak, change.code, job.script, *change.options],
+                [
+                    sys.executable,
+                    MEASURED,
+                    peak,
+                    change.code,
+                    recording or "",
+                    job.script,
+                    *change.options,
+                ],
                 env=environment,
                 capture_output=True,
                 text=True,
@@ -87,21 +101,42 @@ def run(job: Job, change: Change, logdir: Path | None = None) -> Lived:
 
 
 class Trials:
-    """Runs with changes, each once: what TensorFlow does does not depend on our advice."""
+    """Runs with changes, each once: what TensorFlow does does not depend on our advice.
+
+    May be asked by several threads, of different jobs.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self._lock = threading.Lock()
         self._known: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
 
     def run(self, job: Job, change: Change) -> Lived:
         """Runs the job with the change, or tells how it ended when it was run before."""
+        lived = self._once(job, change, lambda: run(job, change))
+        return Lived(*lived)
+
+    def peak_bytes(self, job: Job, limit_mib: int) -> int:
+        """Tells the most bytes that the job had asked for at a time; 0: it did not end."""
+
+        def measure() -> int:
+            with tempfile.TemporaryDirectory() as recording:
+                lived = run(job, Change(limit_mib), recording=Path(recording))
+                return peak_requested_bytes(Path(recording)) if lived.to_the_end else 0
+
+        peak: int = self._once(job, ["peak", limit_mib], measure)
+        return peak
+
+    def _once(self, job: Job, what: Any, measure: Callable[[], Any]) -> Any:
         source = hashlib.sha256(job.script.read_bytes()).hexdigest()[:16]
-        key = json.dumps([job.name, source, change])
+        key = json.dumps([job.name, source, what])
         if key not in self._known:
-            self._known[key] = run(job, change)
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            self._file.write_text(json.dumps(self._known, indent=1))
-        return Lived(*self._known[key])
+            measured = measure()
+            with self._lock:
+                self._known[key] = measured
+                self._file.parent.mkdir(parents=True, exist_ok=True)
+                self._file.write_text(json.dumps(self._known, indent=1))
+        return self._known[key]
 
 
 def run_into_oom(job: Job, logdir: Path) -> Lived:

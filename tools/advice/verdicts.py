@@ -12,12 +12,24 @@ COMMAND = Path(sys.executable).with_name("oom-forensics")
 
 
 def forecast_of(logdir: Path, oom: int) -> tuple[int, int]:
-    """Returns what the step of an OOM was forecast to need, in bytes; zeros without a forecast."""
+    """Returns the peaks that the step of an OOM was forecast to have, lowest and highest order.
+
+    In bytes, what was live before it included; zeros without a forecast.
+    """
     for forecast in _dataset(logdir, "forecast").get("forecasts", []):
         if int(forecast.get("oom", -1)) == oom and forecast.get("origin") != "recorded":
-            need = forecast.get("need") or {}
-            return int(need.get("lowBytes", 0)), int(need.get("highBytes", 0))
+            peaks = [int(order["peakInUseBytes"]) for order in forecast.get("orders", [])]
+            return min(peaks, default=0), max(peaks, default=0)
     return 0, 0
+
+
+def peak_requested_bytes(recording: Path) -> int:
+    """Returns the bytes that had been asked for at the peak of a recording's largest pool."""
+    peaks = [
+        int(series.get("peak", {}).get("requestedBytes", 0))
+        for series in _dataset(recording, "memory_timeline").get("series", [])
+    ]
+    return max(peaks, default=0)
 
 
 def last_oom(logdir: Path) -> dict[str, Any] | None:

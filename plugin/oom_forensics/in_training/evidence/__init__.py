@@ -13,6 +13,7 @@ told of a written run and returns planes (a serialised XSpace) to append to its 
     written_run   what a provider is told: file, origin, frames, time left
     providers     who is asked, in which order, and for how long
     from_out_of_memory  what was learnt at an out-of-memory, for a recording under way
+    shown_in_run  one out-of-memory, one run in the list
     trace_file    reading what a trace names without its events; appending planes
     settings      what the user may switch off
     moments       how Python learns that a run was written

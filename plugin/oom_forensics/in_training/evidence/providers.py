@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from oom_forensics.in_training.evidence import from_out_of_memory, trace_file
+from oom_forensics.in_training.evidence import from_out_of_memory, shown_in_run, trace_file
 from oom_forensics.in_training.evidence.written_run import Deadline, WrittenRun
 
 Provider = Callable[[WrittenRun], "bytes | None"]
@@ -71,6 +71,7 @@ def add_evidence(run: WrittenRun) -> None:
     if getattr(_state, "busy", False):
         return
     if run.origin == "oom":
+        shown_in_run.note(run)
         _ooms += 1
         if _ooms > _MOST_OOMS:
             return
@@ -86,6 +87,8 @@ def add_evidence(run: WrittenRun) -> None:
             planes += from_out_of_memory.planes_for(run)
         if planes:
             trace_file.append_planes(run.trace, planes)
+        if run.origin == "profile":
+            shown_in_run.mark(run)
     except Exception as error:
         _note(error)
     finally:

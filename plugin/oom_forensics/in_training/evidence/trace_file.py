@@ -94,17 +94,24 @@ def recorded_ops(trace: Path) -> list[RecordedOp]:
     return ops
 
 
-def compiled_ops(trace: Path) -> list[RecordedOp]:
-    """Returns the ops inside the modules that XLA compiled, as far as a trace has those."""
+def modules(trace: Path) -> list[Any]:
+    """Returns the modules (HloProto) that XLA compiled, as far as a trace has those."""
     from tensorflow.compiler.xla.service import hlo_pb2
 
+    return [
+        hlo_pb2.HloProto.FromString(stat.bytes_value)
+        for plane in plane_headers(trace, _MODULES)
+        for module in plane.event_metadata.values()
+        for stat in module.stats
+    ]
+
+
+def compiled_ops(trace: Path) -> list[RecordedOp]:
+    """Returns the ops inside the modules that XLA compiled, as far as a trace has those."""
     names: set[str] = set()
-    for plane in plane_headers(trace, _MODULES):
-        for module in plane.event_metadata.values():
-            for stat in module.stats:
-                hlo = hlo_pb2.HloProto.FromString(stat.bytes_value)
-                for computation in hlo.hlo_module.computations:
-                    names.update(each.metadata.op_name for each in computation.instructions)
+    for module in modules(trace):
+        for computation in module.hlo_module.computations:
+            names.update(each.metadata.op_name for each in computation.instructions)
     return [RecordedOp(name, "", 0, False) for name in names if name]
 
 

@@ -46,8 +46,8 @@ def live_tensors(heap: Heap, deadline: Deadline) -> list[LiveTensor]:
             break
         with contextlib.suppress(Exception):
             size_bytes = tensor.dtype.size * (tensor.shape.num_elements() or 0)
-            if size_bytes >= _LEAST_BYTES and _has_dlpack(tensor):
-                address = _address_of(tensor)
+            if size_bytes >= _LEAST_BYTES and has_dlpack(tensor):
+                address = address_of(tensor)
                 found.setdefault(address, LiveTensor(holder, address, size_bytes))
     by_size = sorted(found.values(), key=lambda each: -each.size_bytes)
     return by_size[:_MOST_TENSORS]
@@ -68,13 +68,14 @@ def _values_of(variables: list[Any]) -> Iterator[tuple[Any, Any]]:
                 )
 
 
-def _has_dlpack(tensor: Any) -> bool:
+def has_dlpack(tensor: Any) -> bool:
     """Whether DLPack knows its device: of another's tensor the attempt keeps a reference."""
     _, _, device = tensor.backing_device.rpartition("/device:")
     return device.partition(":")[0] in ("CPU", "GPU")
 
 
-def _address_of(tensor: Any) -> int:
+def address_of(tensor: Any) -> int:
+    """Where the buffer of an eager tensor lies, of a device that `has_dlpack`."""
     from tensorflow.python import pywrap_tfe
 
     capsule = pywrap_tfe.TFE_ToDlpackCapsule(tensor)

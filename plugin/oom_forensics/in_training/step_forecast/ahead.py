@@ -106,7 +106,7 @@ def _with_batch(step: StepFunction, size: int | None) -> StepFunction:
         for a in step.arguments
     )
     return StepFunction(
-        step.name, step.definitions, arguments, step.element_shapes, step.compiled, size
+        step.name, step.definitions, arguments, step.element_shapes, step.compiled_functions, size
     )
 
 

@@ -8,14 +8,15 @@ shapes and serialised definitions are taken.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from oom_forensics.in_training.collector_library import CollectorLibrary
-from oom_forensics.in_training.evidence import providers
+from oom_forensics.in_training.evidence import providers, trace_file
 from oom_forensics.in_training.evidence.settings import EvidenceSettings
 from oom_forensics.in_training.evidence.written_run import WrittenRun
-from oom_forensics.in_training.step_forecast import plane, step_function
+from oom_forensics.in_training.step_forecast import first_values, plane, step_function
 from oom_forensics.in_training.step_forecast.element_shapes import with_element_shapes
 from oom_forensics.in_training.step_forecast.forecaster import forecast_step
 from oom_forensics.in_training.step_forecast.time_budget import TimeBudget
@@ -30,6 +31,8 @@ _RESERVE_S = 1.0
 def register(library: CollectorLibrary) -> None:
     """Has the first out-of-memories of this process forecast, unless a setting says no."""
 
+    first_values.watch()
+
     def provider(run: WrittenRun) -> bytes | None:
         return forecast_of(run) if EvidenceSettings.now(library).forecast else None
 
@@ -42,6 +45,7 @@ def forecast_of(run: WrittenRun) -> bytes | None:
     if step is None:
         return None
     step = with_element_shapes(step, run.frame)
+    step = replace(step, one_buffer=first_values.in_one_buffer())
     request = _request_of(run.trace)
     budget = TimeBudget(PROCESSOR_LIMIT_S, max(0.0, run.deadline.left_s - _RESERVE_S))
     made = forecast_step(
@@ -50,6 +54,7 @@ def forecast_of(run: WrittenRun) -> bytes | None:
         budget=budget,
         step_id=int(request.get("step_id", 0)),
         allocator=str(request.get("allocator", "")),
+        modules=trace_file.modules(run.trace) if step.compiled_functions else (),
     )
     return plane.serialized([made])
 

@@ -31,7 +31,7 @@ def per_example_bytes(
 
 def _with_share(site: Site, batch: int, variables: set[Shape]) -> Site:
     shape = site.shape
-    if not shape or shape in variables or batch == 1:
+    if not shape or shape in variables or batch == 1 or site.fixed:
         # Of a batch of one nothing can be told apart.
         return site
     grows = any(size == batch for size in shape) or (

@@ -1,7 +1,6 @@
-"""What a function needs that XLA compiles whole: XLA's own buffer assignment.
+"""A function that XLA compiles whole, before it was called.
 
-XLA lays out all memory of a compiled function before it runs: one block for temporaries, one
-for each result. It is compiled for that, as its first call would be, and not run.
+It is compiled, as its first call would be, and not run.
 """
 
 from __future__ import annotations
@@ -9,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from oom_forensics.in_training.step_forecast.forecaster import held_bytes_of
-from oom_forensics.in_training.step_forecast.memory import Requests, Site
+from oom_forensics.in_training.step_forecast.compiled_blocks import blocks_of, requests_of
+from oom_forensics.in_training.step_forecast.forecaster import held_bytes_of, likely_batch
 from oom_forensics.in_training.step_forecast.plane import Forecast
 from oom_forensics.in_training.step_forecast.step_function import StepFunction
-
-_ORDER = "xla"
 
 
 def forecast_compiled(
@@ -31,24 +28,13 @@ def forecast_compiled(
     compiled = tf.function(flat_step, jit_compile=True)
     tell = compiled.experimental_get_compiler_ir(*tf.nest.flatten(specs))
     module = hlo_pb2.HloProto.FromString(tell(stage="optimized_hlo_proto_serialized"))
-    sites: list[Site] = []
-    for block in module.buffer_assignment.buffer_allocations:
-        # Parameters are there already; constants and a thread's own are no requests.
-        if block.is_entry_computation_parameter or block.is_constant or block.is_thread_local:
-            continue
-        if block.size > 0:
-            kind = "output" if block.maybe_live_out else "temp"
-            sites.append(
-                Site(f"{module.hlo_module.name}/{kind} {block.index}", 0, None, block.size)
-            )
-    count = len(sites)
-    events = [*range(count), *(-1 - number for number in range(count))]
+    orders = requests_of(blocks_of(module, step.batch or likely_batch(step)))
     return Forecast(
         "ahead",
         step.name,
         held_bytes_of(step),
-        [Requests(_ORDER, sites, events)],
-        step.batch,
+        orders,
+        step.batch or likely_batch(step),
         op_count=len(module.hlo_module.computations),
         allocator=allocator,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from oom_forensics.in_training.step_forecast import kernel_rules as rules
+from oom_forensics.in_training.step_forecast.conv_scratch import conv_scratch
 from oom_forensics.in_training.step_forecast.graph_nodes import Node
 from oom_forensics.in_training.step_forecast.memory import Memory
 from oom_forensics.in_training.step_forecast.shapes import ShapeFunctions
@@ -63,6 +64,10 @@ class DenseKernels:
         elif node.op in rules.REDUCTIONS and _is_shuffled(inputs, outputs):
             wanted = [(inputs[0].dtype, inputs[0].shape)]
         made = [self._memory.allocate(node.name, node.op, dtype, shape) for dtype, shape in wanted]
+        made += [
+            self._memory.allocate(node.name, node.op, dtype, shape, fixed=True)
+            for dtype, shape in conv_scratch(node, inputs, outputs)
+        ]
         return [buffer for buffer in made if buffer is not None]
 
 

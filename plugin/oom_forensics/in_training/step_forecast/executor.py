@@ -7,10 +7,11 @@ its last reader has run, loops go round as often as their condition says.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from oom_forensics.in_training.step_forecast import graph_nodes, prepared_graph
+from oom_forensics.in_training.step_forecast.compiled_blocks import Block
 from oom_forensics.in_training.step_forecast.dense_kernels import DenseKernels
 from oom_forensics.in_training.step_forecast.graph_nodes import Graph, Node
 from oom_forensics.in_training.step_forecast.list_kernels import ListKernels
@@ -40,8 +41,13 @@ _OPS_BETWEEN_LOOKS = 64
 class Library:
     """The graphs of a prepared step, read once for all orders."""
 
-    def __init__(self, graph_def: Any) -> None:
+    def __init__(
+        self, graph_def: Any, compiled: Mapping[str, Sequence[Block]] | None = None
+    ) -> None:
+        """`compiled`: by name, what functions ask for that XLA compiles."""
         from tensorflow.python.framework import importer, ops
+
+        self.compiled = compiled or {}
 
         self.main = graph_nodes.of_graph_def(graph_def, prepared_graph.FETCH_PREFIX)
         self._definitions = {f.signature.name: f for f in graph_def.library.function}
@@ -200,10 +206,24 @@ class Executor:
         if node.op in _BRANCHES:
             return self._branch(node, inputs, one)
         name = node.attributes["f"].func.name if node.op in _CALLS else node.op
+        if name in self._library.compiled:
+            return self._run_compiled(self._library.compiled[name], node, inputs)
         body = self._library.function(name)
         if body is None:
             return None
         return self._hand_on(self._run(body, inputs, one, consumes=True))
+
+    def _run_compiled(
+        self, blocks: Sequence[Block], node: Node, inputs: list[Tensor]
+    ) -> list[Tensor]:
+        """All that XLA asks for at once; what it updates takes the place of what was."""
+        # As long as anyone may refer to the arguments, the results are copies.
+        made = [self.memory.allocate_block(block.site) for block in blocks]
+        for buffer in made:
+            self.memory.free(buffer)
+        for tensor in inputs:
+            self.memory.release(tensor)
+        return [Tensor(1, None) for _ in range(max(node.consumers, default=0) + 1)]
 
     def _hand_on(self, results: list[Tensor]) -> list[Tensor]:
         """The reference that a result came with goes over to those who read it."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import tensorflow as tf
 
-from oom_forensics.in_training.step_forecast import prepared_graph, step_function
+from oom_forensics.in_training.step_forecast import first_values, prepared_graph, step_function
 from oom_forensics.in_training.step_forecast.executor import Executor, Library
 from oom_forensics.in_training.step_forecast.orders import ORDERS, Order
 from oom_forensics.in_training.step_forecast.time_budget import OutOfTimeError, TimeBudget
@@ -63,6 +64,35 @@ def test_a_variable_is_updated_in_place_unless_it_is_being_read() -> None:
 
     assert mib_of(run(in_place)) == pytest.approx(1, abs=0.01)
     assert mib_of(run(while_read)) >= 2
+
+
+def test_variables_that_share_their_first_value_copy_it_when_they_are_written() -> None:
+    slots: list[tf.Variable] = []
+
+    @tf.function  # type: ignore[untyped-decorator]
+    def make() -> None:
+        if not slots:
+            slots.extend(tf.Variable(tf.zeros([512, 512])) for _ in range(3))
+
+    make()
+
+    def step() -> None:
+        for slot in slots:
+            slot.assign_add(tf.random.uniform([512, 512]))
+
+    alone = step_function.of_concrete(tf.function(step).get_concrete_function())
+    first_values.note([(slot, None) for slot in slots])
+    one_buffer = first_values.in_one_buffer()
+    copies = []
+    for groups in ((), one_buffer):
+        graph = prepared_graph.prepare(replace(alone, one_buffer=groups))
+        executor = Executor(Library(graph), FIFO)
+        executor.run()
+        copies.append(executor.memory.in_use_bytes / MIB)
+    # The last one to be written need not copy.
+    assert copies == [0, 2]
+    step()
+    assert not first_values.in_one_buffer()
 
 
 def test_loops_go_round_and_keep_what_the_backward_pass_needs() -> None:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from oom_forensics.in_training.step_forecast import prepared_graph
 from oom_forensics.in_training.step_forecast.batch_bytes import per_example_bytes
+from oom_forensics.in_training.step_forecast.compiled_blocks import (
+    Block,
+    blocks_of,
+    module_of,
+    requests_of,
+)
 from oom_forensics.in_training.step_forecast.executor import Executor, Library
 from oom_forensics.in_training.step_forecast.memory import Requests
 from oom_forensics.in_training.step_forecast.orders import ORDERS, Order
@@ -23,22 +30,29 @@ def forecast_step(
     step_id: int = 0,
     allocator: str = "",
     orders: Sequence[Order] = ORDERS,
+    modules: Sequence[Any] = (),
 ) -> Forecast:
     """Returns the forecast; where there is none, one that says why.
 
-    The first order may take the whole time, the others only what is left of it.
+    The first order may take the whole time, the others only what is left of it. `modules`
+    are those that XLA compiled (HloProto), as far as they are known.
     """
     reason = ""
     made: list[Requests] = []
     last: Executor | None = None
     held_bytes = held_bytes_of(step)
-    if step.compiled:
-        reason = "XLA compiles the function; its own buffer assignment says what it needs."
+    batch = step.batch or likely_batch(step)
+    blocks = _compiled_blocks(step, modules, batch)
+    if None in blocks.values():
+        reason = "XLA compiles the function, and had not yet said what it needs."
+    elif step.compiled:
+        made = requests_of(blocks[step.name] or ())
     elif step.name not in step.definitions:
         reason = "the graph of the function is not in TensorFlow's context any more."
     else:
         try:
-            library = Library(prepared_graph.prepare(step))
+            known = {name: each for name, each in blocks.items() if each is not None}
+            library = Library(prepared_graph.prepare(step), known)
             held_bytes += library.constant_bytes()
             for order in orders:
                 executor = Executor(library, order, budget, step.element_shapes)
@@ -47,12 +61,11 @@ def forecast_step(
         except OutOfTimeError:
             if not made:
                 reason = f"it would have taken longer than it may ({budget})."
-    if last is None:
+    if not made:
         return Forecast(
             origin, step.name, held_bytes, (), step.batch, step_id, reason=reason,
             allocator=allocator,
         )  # fmt: skip
-    batch = step.batch or likely_batch(step)
     return Forecast(
         origin,
         step.name,
@@ -60,11 +73,22 @@ def forecast_step(
         per_example_bytes(made, batch, step),
         batch,
         step_id,
-        last.ops_run,
-        sorted(last.memory.unknown),
-        sorted(last.assumed),
+        last.ops_run if last else 0,
+        sorted(last.memory.unknown) if last else (),
+        sorted(last.assumed) if last else (),
         allocator=allocator,
     )
+
+
+def _compiled_blocks(
+    step: StepFunction, modules: Sequence[Any], batch: int | None
+) -> dict[str, list[Block] | None]:
+    """What each function asks for that XLA compiles; None: it is not known."""
+    blocks: dict[str, list[Block] | None] = {}
+    for name in step.compiled_functions:
+        module = module_of(name, modules)
+        blocks[name] = None if module is None else blocks_of(module, batch)
+    return blocks
 
 
 def likely_batch(step: StepFunction) -> int | None:

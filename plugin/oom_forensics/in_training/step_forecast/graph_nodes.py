@@ -7,6 +7,10 @@ from typing import Any
 
 # Attributes that say nothing about shapes.
 _SILENT = ("_", "shared_name", "container")
+# Of a VarHandleOp (prepared_graph): variables with the same number share their buffer, which
+# has so many references.
+BUFFER = "_oom_forensics_buffer"
+REFERENCES = "_oom_forensics_references"
 
 
 @dataclass(eq=False)
@@ -87,7 +91,9 @@ def _tensor(name: str, index: dict[str, int]) -> tuple[int, int]:
 
 
 def _node(source: Any) -> Node:
-    attributes = {k: v for k, v in source.attr.items() if not k.startswith("_")}
+    attributes = {
+        k: v for k, v in source.attr.items() if not k.startswith("_") or k in (BUFFER, REFERENCES)
+    }
     key = tuple(
         (name, attributes[name].SerializeToString(deterministic=True))
         for name in sorted(attributes)

@@ -17,6 +17,8 @@ class Site(NamedTuple):
     requested_bytes: int
     # Of these, what each example of the batch takes; 0: none, or not known.
     per_example_bytes: int = 0
+    # The same whatever the batch is.
+    fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,9 @@ class Memory:
         """Of the requests, in the order of their numbers."""
         return list(self._sites)
 
-    def allocate(self, op: str, kind: str, dtype: int, shape: Shape) -> Buffer | None:
+    def allocate(
+        self, op: str, kind: str, dtype: int, shape: Shape, *, fixed: bool = False
+    ) -> Buffer | None:
         """A new buffer; None where it takes none, or its size is not known."""
         size = bytes_of(dtype, shape)
         if size is None:
@@ -60,8 +64,12 @@ class Memory:
             return None
         if size == 0:
             return None
-        site = self._sites.setdefault(Site(op, dtype, shape, size), len(self._sites))
-        self.events.append(site)
+        return self.allocate_block(Site(op, dtype, shape, size, 0, fixed))
+
+    def allocate_block(self, site: Site) -> Buffer:
+        """A new buffer of a site whose size is known."""
+        size = site.requested_bytes
+        self.events.append(self._sites.setdefault(site, len(self._sites)))
         self._bytes.append(size)
         self.in_use_bytes += size
         self.peak_bytes = max(self.peak_bytes, self.in_use_bytes)

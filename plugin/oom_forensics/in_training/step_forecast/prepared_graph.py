@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from oom_forensics.in_training.step_forecast.graph_nodes import BUFFER, REFERENCES
 from oom_forensics.in_training.step_forecast.inline_calls import inline_calls
 from oom_forensics.in_training.step_forecast.step_function import Argument, StepFunction
 
@@ -41,6 +42,7 @@ def prepare(step: StepFunction, optimize: bool = True) -> Any:
     variables: dict[str, str] = {}
     for i, (name, argument) in enumerate(zip(inputs, step.arguments, strict=True)):
         renamed[name] = _add_input(graph, i, argument, variables)
+    _share_buffers(graph, step.one_buffer, variables)
     for node in body.node:
         if node.name not in renamed:
             copied = graph.node.add()
@@ -94,6 +96,18 @@ def _add_input(graph: Any, index: int, argument: Argument, variables: dict[str, 
     node.attr["dtype"].type = argument.dtype
     _set_shape(node.attr["shape"].shape, argument.shape)
     return str(node.name)
+
+
+def _share_buffers(
+    graph: Any, groups: tuple[tuple[str, ...], ...], variables: dict[str, str]
+) -> None:
+    """Marks the handles of variables that lie in one buffer as yet."""
+    handles = {node.name: node for node in graph.node if node.op == "VarHandleOp"}
+    for number, group in enumerate(groups):
+        of_step = [handles[variables[name]] for name in group if name in variables]
+        for handle in of_step:
+            handle.attr[BUFFER].i = number
+            handle.attr[REFERENCES].i = len(group)
 
 
 def _set_shape(proto: Any, shape: tuple[int | None, ...] | None) -> None:

@@ -38,16 +38,23 @@ class StepFunction:
       arguments: In the order of the function's signature.
       element_shapes: Of the tensors that an iterator gives it, where the graph leaves
         them open; empty: as the graph says.
-      compiled: XLA compiles it, whole.
+      compiled_functions: Those of the definitions that XLA compiles, whole.
+      batch: Of the open dimension of the batch, where something told it.
+      one_buffer: The `shared_name`s of variables that share a buffer until they are written.
     """
 
     name: str
     definitions: dict[str, bytes]
     arguments: tuple[Argument, ...]
     element_shapes: tuple[tuple[int | None, ...] | None, ...] = ()
-    compiled: bool = False
-    # Of the open dimension of the batch, where something told it.
+    compiled_functions: tuple[str, ...] = ()
     batch: int | None = None
+    one_buffer: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def compiled(self) -> bool:
+        """Whether XLA compiles the function itself."""
+        return self.name in self.compiled_functions
 
 
 def of_call(name: str, tensors: Sequence[Any]) -> StepFunction:
@@ -104,8 +111,13 @@ def argument_of(tensor: Any) -> Argument:
                 if of.shape.unknown_rank
                 else tuple(None if d.size < 0 else int(d.size) for d in of.shape.dim),
             )
-        shared_name = str(id(tensor))
+        shared_name = shared_name_of(tensor)
     return Argument(dtype, dims, variable, shared_name)
+
+
+def shared_name_of(handle: Any) -> str:
+    """What is the same for every reference to one variable: its handle."""
+    return str(id(handle))
 
 
 def _handle_data(tensor: Any) -> Any:
@@ -117,24 +129,26 @@ def _handle_data(tensor: Any) -> Any:
     return getattr(tensor, "_handle_data", None)
 
 
-def _collect(name: str, definitions: dict[str, bytes]) -> bool:
-    """Adds the definition of `name` and all that it calls; whether XLA compiles it."""
+def _collect(name: str, definitions: dict[str, bytes]) -> tuple[str, ...]:
+    """Adds the definition of `name` and all that it calls; returns those that XLA compiles."""
     from tensorflow.python.eager import context
 
     known = context.context()
-    compiled = False
-    open_names = [name]
+    compiled: list[str] = []
+    # Each with whether it is compiled together with a function that calls it.
+    open_names = [(name, False)]
     while open_names:
-        each = open_names.pop()
+        each, within = open_names.pop()
         if each in definitions or not known.has_function(each):
             continue
         definition = known.get_function_def(each)
         definitions[each] = definition.SerializeToString()
-        if each == name:
-            compiled = definition.attr["_XlaMustCompile"].b
+        if definition.attr["_XlaMustCompile"].b and not within:
+            compiled.append(each)
+            within = True
         for node in definition.node_def:
             for attribute in node.attr.values():
                 if attribute.HasField("func"):
-                    open_names.append(attribute.func.name)
-                open_names.extend(of.name for of in attribute.list.func)
-    return compiled
+                    open_names.append((attribute.func.name, within))
+                open_names.extend((of.name, within) for of in attribute.list.func)
+    return tuple(compiled)

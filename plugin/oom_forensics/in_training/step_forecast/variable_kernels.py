@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from oom_forensics.in_training.step_forecast import kernel_rules as rules
-from oom_forensics.in_training.step_forecast.graph_nodes import Node
+from oom_forensics.in_training.step_forecast.graph_nodes import BUFFER, REFERENCES, Node
 from oom_forensics.in_training.step_forecast.memory import Memory
 from oom_forensics.in_training.step_forecast.tensors import (
     RESOURCE,
@@ -25,6 +25,8 @@ class VariableKernels:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._variables: dict[str, Variable] = {}
+        # Of variables that share one, by its number.
+        self._shared: dict[int, Buffer] = {}
 
     def handle(self, node: Node) -> Tensor:
         """Runs a VarHandleOp."""
@@ -36,10 +38,16 @@ class VariableKernels:
                 if shape_proto.unknown_rank
                 else tuple(None if d.size < 0 else int(d.size) for d in shape_proto.dim)
             )
-            # What the variable itself holds is one reference.
-            variable = Variable(node.attributes["dtype"].type, shape, Buffer(None, 1))
+            variable = Variable(node.attributes["dtype"].type, shape, self._buffer_of(node))
             self._variables[node.name] = variable
         return Tensor(RESOURCE, (), variable=variable)
+
+    def _buffer_of(self, node: Node) -> Buffer:
+        """What a variable has before the step, which is one reference to it."""
+        if BUFFER not in node.attributes:
+            return Buffer(None, 1)
+        references = int(node.attributes[REFERENCES].i)
+        return self._shared.setdefault(int(node.attributes[BUFFER].i), Buffer(None, references))
 
     def run(self, node: Node, inputs: list[Tensor]) -> list[Tensor] | None:
         """Returns the outputs; None: this is no op on variables."""

@@ -1,0 +1,91 @@
+"""Variables that share the buffer of their first value.
+
+Variables that are made while a function is traced (the slots of a Keras optimizer) get
+their first values from one graph, in which TensorFlow makes equal ones, the zeros, once.
+Each variable refers to that buffer, and copies it when it is written for the first time: so
+the first step needs more than any later one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import weakref
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+from oom_forensics.in_training.import_watch import when_imported
+from oom_forensics.in_training.keepers.live_tensors import address_of, has_dlpack
+from oom_forensics.in_training.step_forecast.step_function import shared_name_of
+
+_LEAST_BYTES = 1 << 16
+# Of one process, the last ones.
+_MOST_GROUPS = 1000
+
+_Group = list["weakref.ref[Any]"]
+_groups: list[_Group] = []
+
+
+def watch() -> None:
+    """Learns of the variables that functions make from now on."""
+    when_imported("tensorflow.python.eager.polymorphic_function.polymorphic_function", _wrap)
+
+
+def in_one_buffer() -> tuple[tuple[str, ...], ...]:
+    """Names (`Argument.shared_name`) of variables that lie in one buffer at this moment.
+
+    Asks only variables that may; the handles' values are read as TensorFlow's optimizers
+    read them, which shares the buffer.
+    """
+    found: list[tuple[str, ...]] = []
+    for group in _groups:
+        by_address: dict[int, list[str]] = {}
+        for variable in (each() for each in group):
+            with contextlib.suppress(Exception):
+                if variable is not None:
+                    names = by_address.setdefault(_address_of_value(variable), [])
+                    names.append(shared_name_of(variable.handle))
+        found += [tuple(names) for names in by_address.values() if len(names) > 1]
+    return tuple(found)
+
+
+def note(initializers: Iterable[tuple[Any, Any]]) -> None:
+    """Remembers variables of the same shape and type that have just got their first values."""
+    groups: dict[tuple[Any, ...], _Group] = {}
+    for variable, _ in initializers:
+        shape = variable.shape
+        if shape.is_fully_defined() and shape.num_elements() * variable.dtype.size >= _LEAST_BYTES:
+            key = (variable.dtype, *shape.as_list())
+            groups.setdefault(key, []).append(weakref.ref(variable))
+    _groups.extend(group for group in groups.values() if len(group) > 1)
+    _groups[:] = [group for group in _groups if any(each() is not None for each in group)]
+    del _groups[:-_MOST_GROUPS]
+
+
+def _wrap(module: ModuleType) -> None:
+    function = getattr(module, "Function", None)
+    initialize = getattr(function, "_initialize_uninitialized_variables", None)
+    if function is None or initialize is None:
+        return
+
+    @functools.wraps(initialize)
+    def initialize_and_note(self: Any, initializers: Any) -> Any:
+        result = initialize(self, initializers)
+        with contextlib.suppress(Exception):
+            note(initializers)
+        return result
+
+    function._initialize_uninitialized_variables = initialize_and_note
+
+
+def _address_of_value(variable: Any) -> int:
+    from tensorflow.python.framework import ops
+    from tensorflow.python.ops import gen_resource_variable_ops
+
+    # No tape and no graph may hear of the read.
+    with ops.init_scope():
+        value = gen_resource_variable_ops.read_variable_op(variable.handle, variable.dtype)
+    if not has_dlpack(value):
+        raise ValueError("the address of its value is not known")
+    return address_of(value)
