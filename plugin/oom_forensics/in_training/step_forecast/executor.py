@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from oom_forensics.in_training.step_forecast import graph_nodes, prepared_graph
+from oom_forensics.in_training.step_forecast import kernel_rules as rules
 from oom_forensics.in_training.step_forecast.compiled_blocks import Block
 from oom_forensics.in_training.step_forecast.dense_kernels import DenseKernels
 from oom_forensics.in_training.step_forecast.graph_nodes import Graph, Node
@@ -65,6 +66,15 @@ class Library:
         if name not in self._graphs and name in self._definitions:
             self._graphs[name] = graph_nodes.of_function(self._definitions[name], self._scratch)
         return self._graphs.get(name)
+
+    def updating_scopes(self) -> list[str]:
+        """The scopes of the main graph in which variables are written: those of optimizers."""
+        names = [
+            node.name
+            for node in self.main.nodes
+            if node.op.startswith((rules.APPLIES, "Assign")) and "/" in node.name
+        ]
+        return sorted({name[: name.rindex("/") + 1] for name in names})
 
     def constant_bytes(self) -> int:
         """Of the constants of the main graph, which its kernels hold from the start."""

@@ -38,6 +38,7 @@ def forecast_step(
     are those that XLA compiled (HloProto), as far as they are known.
     """
     reason = ""
+    updating: list[str] = []
     made: list[Requests] = []
     last: Executor | None = None
     held_bytes = held_bytes_of(step)
@@ -54,6 +55,7 @@ def forecast_step(
             known = {name: each for name, each in blocks.items() if each is not None}
             library = Library(prepared_graph.prepare(step), known)
             held_bytes += library.constant_bytes()
+            updating = library.updating_scopes()
             for order in orders:
                 executor = Executor(library, order, budget, step.element_shapes)
                 made.append(executor.run())
@@ -70,7 +72,7 @@ def forecast_step(
         origin,
         step.name,
         held_bytes,
-        per_example_bytes(made, batch, step),
+        per_example_bytes(made, batch, step, updating),
         batch,
         step_id,
         last.ops_run if last else 0,
