@@ -9,6 +9,14 @@
 #include "collector/xla/runs.h"
 
 namespace oom_forensics::collector {
+namespace {
+
+// TensorFlow makes the text of a shape anew at each request, which for the
+// smallest ops costs as much as all of the recorder. A tensor that fits into
+// this goes without: its size is told, and it fills no memory.
+constexpr size_t kMostBytesWithoutShape = 1024;
+
+}  // namespace
 
 RequestRecorder::RequestRecorder(const TensorFlowLibrary& library,
                                  Recorder* recorder, python::StackTaker* stacks,
@@ -58,11 +66,14 @@ const Site* RequestRecorder::SiteOfRequest(size_t requested_bytes,
     key.dtype = annotation.dtype;
     key.mode = ModeOf(annotation, python_thread);
     *step_id = annotation.step_id;
-    try {
-      if (*annotation.shape) shape = (*annotation.shape)();
-    } catch (...) {  // bad_alloc: the allocation goes without a shape
+    // Of a failed request everything is asked.
+    if (allocated_bytes == 0 || requested_bytes > kMostBytesWithoutShape) {
+      try {
+        if (*annotation.shape) shape = (*annotation.shape)();
+      } catch (...) {  // bad_alloc: the allocation goes without a shape
+      }
+      key.shape = shape;
     }
-    key.shape = shape;
   }
   if (CompiledRun* const run = CurrentThread().compiled_run) {
     DescribeRequest(run, requested_bytes, !key.op.empty(), &key.compiled);
