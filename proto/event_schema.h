@@ -197,7 +197,8 @@ inline constexpr std::string_view kStepBegin = "step_begin";
 
 // Stats of a site (XEventMetadata.stats).
 inline constexpr std::string_view kOp = "op";        // ref
-inline constexpr std::string_view kShape = "shape";  // ref, "[8,16]"
+inline constexpr std::string_view kShape = "shape";  // ref, "[8,16]". The
+// collector leaves it out of what asked for at most 1 KiB and got it.
 inline constexpr std::string_view kDtype = "dtype";  // int64, DataType
 inline constexpr std::string_view kRegionType = "region_type";  // ref
 inline constexpr std::string_view kRequestedBytes =
@@ -365,6 +366,10 @@ inline constexpr std::string_view kStackRecord = "stack";
 // A recorded op: display_name is its name as kOp of a site says it. Stats:
 // kStack (where it was called), kMadeAtStack, kObject; each where it is known.
 inline constexpr std::string_view kOpRecord = "op";
+// What was asked for outside of any op, by threads that Python does not know
+// (tf.data's). Stats: kBytes, what was asked for, which is all that tells it;
+// kStack, where that was made whose elements have this size.
+inline constexpr std::string_view kSizeRecord = "size";
 // What keeps live allocations from being freed. Stats: kAddress (one for each
 // allocation, shifted as those of the events are where kAnonymized is set),
 // kBytes (all of them together), kChain (one for each link, from the root to

@@ -16,6 +16,7 @@
 #include "converter/datasets/dataset.h"
 #include "converter/datasets/info.h"
 #include "converter/datasets/selection.h"
+#include "converter/datasets/source_messages.h"
 #include "converter/exports/html/offline_page.h"
 #include "converter/input/trace_files.h"
 #include "converter/render/forecast_text.h"
@@ -219,6 +220,19 @@ std::vector<std::string> DrawLayouts(const OomWindow& window, const Run& run,
   return layouts;
 }
 
+// What keeps what a filter's allocators hold in the end.
+google::protobuf::RepeatedPtrField<Keeper> KeptInTheEnd(const Run& run,
+                                                        const Filter& filter) {
+  google::protobuf::RepeatedPtrField<Keeper> keepers;
+  const auto selected = SelectAllocators(run, filter);
+  if (!selected.ok()) return keepers;
+  for (const SelectedAllocator& allocator : *selected) {
+    const AllocatorReplay& replay = *allocator.replay;
+    AddKeepers(allocator, replay.LiveAt(replay.end_position()), &keepers);
+  }
+  return keepers;
+}
+
 // Who held most at the peaks of the allocators that came closest to their
 // limit.
 absl::StatusOr<std::vector<ReportParts::Peak>> AskAboutPeaks(
@@ -238,8 +252,13 @@ absl::StatusOr<std::vector<ReportParts::Peak>> AskAboutPeaks(
       query.set_limit(1);
       const auto live = Ask(run, at_peak, ALLOCATIONS);
       if (!live.ok()) return live.status();
-      peaks.push_back(
-          {allocator.allocator(), static_cast<const Allocations&>(**live)});
+      query.set_group_by(GROUP_LINE);
+      const auto lines = Ask(run, at_peak, ALLOCATIONS);
+      if (!lines.ok()) return lines.status();
+      peaks.push_back({allocator.allocator(),
+                       static_cast<const Allocations&>(**live),
+                       static_cast<const Allocations&>(**lines),
+                       KeptInTheEnd(run, query.filter())});
     }
   }
   return peaks;

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "converter/testing/fragmented_run.h"
 #include "converter/testing/trace_builder.h"
 #include "gmock/gmock.h"
@@ -10,7 +14,9 @@ namespace {
 using test::At;
 using test::Get;
 using test::TraceBuilder;
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Not;
 
 constexpr uint64_t kPool = 0x10000;
 
@@ -143,6 +149,48 @@ TEST_F(SourceTest, AnOomNamesTheLineTheHoldersAndWhatKeepsThem) {
   EXPECT_THAT(
       oom.keepers(0).chain(),
       ElementsAre("list 'losses' in __main__ (2 items)", "EagerTensor"));
+}
+
+TEST_F(SourceTest, WhatADataPipelineAsksForIsToldByItsSize) {
+  const int64_t batch = trace_.Stack({"f:/home/me/train.py:12:<module>"});
+  trace_.Alloc(kPool + 4096, {"", "", 0, 1536})
+      .Alloc(kPool + 8192, {"Mul", "[384]", 1, 1536})
+      .Alloc(kPool + 16384, {"", "", 0, 1024})
+      .SourceRecord(schema::kSizeRecord, "",
+                    {test::U64(schema::kBytes, 1536),
+                     test::U64(schema::kStack, static_cast<uint64_t>(batch))});
+  const auto lines = Grouped(GROUP_LINE);
+  const auto told =
+      std::find_if(lines.groups().begin(), lines.groups().end(),
+                   [](const AllocationGroup& group) {
+                     return group.key() == "/home/me/train.py:12 <module>";
+                   });
+  ASSERT_NE(told, lines.groups().end());
+  EXPECT_EQ(told->count(), 1u) << "neither an op's nor one of another size";
+}
+
+TEST_F(SourceTest, WhatIsMissingOfTheLinesIsSaid) {
+  const auto notes = [](TraceBuilder* trace) {
+    const auto info =
+        Get<Info>(*trace->Open(), INFO, Query::default_instance());
+    std::vector<std::string> names;
+    for (const Quality& quality : info.quality()) {
+      names.push_back(quality.name());
+    }
+    return names;
+  };
+  TraceBuilder full;
+  full.Alloc(kPool, {}).SourceStat(test::U64(schema::kDroppedStacks, 7));
+  EXPECT_THAT(notes(&full), Contains("dropped_stacks"));
+  TraceBuilder unknown;
+  unknown.Alloc(kPool, {}).SourceStat(test::Text(
+      schema::kSourceLines, "off: the frames of Python 3.99 are not known"));
+  EXPECT_THAT(notes(&unknown), Contains("no_source_lines"));
+  TraceBuilder off;
+  off.Alloc(kPool, {}).SourceStat(
+      test::Text(schema::kSourceLines, "off: switched off"));
+  EXPECT_THAT(notes(&off), Contains("source_lines_switched_off"));
+  EXPECT_THAT(notes(&off), Not(Contains("no_source_lines")));
 }
 
 TEST_F(SourceTest, APlaneOfSourceLinesIsNoAllocator) {

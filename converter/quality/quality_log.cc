@@ -121,6 +121,15 @@ constexpr Definition kDefinitions[] = {
      Severity::WARNING,
      "Of $n compiled modules it is not known in which order they run: their "
      "buffers count as live together."},
+    {QualityCounter::kSourceLinesSwitchedOff, "source_lines_switched_off",
+     Severity::INFO_ONLY,
+     "Source lines were switched off: eager operations have none."},
+    {QualityCounter::kNoSourceLines, "no_source_lines", Severity::WARNING,
+     "The collector could not read the frames of the Python that ran the job: "
+     "eager operations have no source line. `oom-forensics doctor` says why."},
+    {QualityCounter::kDroppedStacks, "dropped_stacks", Severity::WARNING,
+     "$n eager allocations have no source line, because the collector's table "
+     "of stacks was full or busy."},
 };
 
 const Definition& DefinitionOf(QualityCounter counter) {

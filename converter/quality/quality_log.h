@@ -50,6 +50,9 @@ enum class QualityCounter {
   kShortenedText,
   kModulesLeftOut,
   kModuleWithoutOrder,
+  kSourceLinesSwitchedOff,
+  kNoSourceLines,
+  kDroppedStacks,
   kCount,  // Not a counter: their number.
 };
 

@@ -109,6 +109,9 @@ AllocationSite SiteFromStats(const StatSet& stats,
       stats.Uint64Or(StatKind::kRequestedBytes, base.requested_bytes);
   base.allocated_bytes =
       stats.Uint64Or(StatKind::kAllocatedBytes, base.allocated_bytes);
+  if (base.op == kEmptyString && base.stack == kNoStack && base.compiled == 0) {
+    base.stack = context->trace().source.StackOfSize(base.requested_bytes);
+  }
   return base;
 }
 

@@ -55,6 +55,9 @@ class SourcePlaneReader {
         op.made_at = stack(StatKind::kMadeAtStack);
         op.object = TextStat(record, StatKind::kObject);
         source().AddOp(context_->Intern(record.display_name), op);
+      } else if (record.kind == schema::kSizeRecord) {
+        source().AddSize(record.stats.Uint64Or(StatKind::kBytes, 0),
+                         stack(StatKind::kStack));
       } else if (record.kind == schema::kKeeperRecord) {
         RecordedKeeper keeper;
         keeper.addresses = record.addresses;
@@ -85,11 +88,16 @@ class SourcePlaneReader {
     QualityLog& quality = context_->trace().quality;
     const StatSet stats = ReadPlaneStats(plane_, vocabulary_, &quality);
     if (stats.Has(StatKind::kSourceLines)) {
-      std::string state =
-          context_->Text(vocabulary_.TextOf(stats.Get(StatKind::kSourceLines)));
-      if (StartsWith(state, "off")) source().why_off = std::move(state);
+      const std::string_view state =
+          vocabulary_.TextOf(stats.Get(StatKind::kSourceLines));
+      if (state == "off: switched off") {
+        quality.Add(QualityCounter::kSourceLinesSwitchedOff);
+      } else if (StartsWith(state, "off")) {
+        quality.Add(QualityCounter::kNoSourceLines);
+      }
     }
-    source().dropped_stacks += stats.Uint64Or(StatKind::kDroppedStacks, 0);
+    quality.Add(QualityCounter::kDroppedStacks,
+                stats.Uint64Or(StatKind::kDroppedStacks, 0));
   }
 
   template <typename OnRecord>

@@ -212,11 +212,17 @@ void AddHolders(const Oom& oom, std::string* text) {
   }
 }
 
-void AddLines(const Oom& oom, std::string* text) {
-  if (oom.lines().empty()) return;
+template <typename Groups>
+void AddLines(const Groups& groups, std::string* text) {
+  // Not one of them has a line.
+  if (std::none_of(
+          groups.begin(), groups.end(),
+          [](const AllocationGroup& group) { return group.has_line(); })) {
+    return;
+  }
   absl::StrAppend(text, "\n  By line of your program:\n");
-  for (int i = 0; i < std::min(kShownHolders, oom.lines_size()); ++i) {
-    const AllocationGroup& group = oom.lines(i);
+  for (int i = 0; i < std::min(kShownHolders, groups.size()); ++i) {
+    const AllocationGroup& group = groups.Get(i);
     absl::StrAppendFormat(text, "    %10s  %8s x  %s\n",
                           FormatBytes(group.allocated_bytes()),
                           FormatCount(group.count()),
@@ -247,6 +253,10 @@ void AddPeak(const ReportParts::Peak& peak, std::string* text) {
                           FormatBytes(group.allocated_bytes()),
                           FormatCount(group.count()), Printable(group.key()));
   }
+  AddLines(peak.lines.groups(), text);
+  if (peak.keepers.empty()) return;
+  absl::StrAppend(text, "\n  What keeps what was live in the end:\n");
+  AddKeepers(peak.keepers, "    ", text);
 }
 
 void AddLeaks(const Leaks& leaks, std::string* text) {
@@ -382,7 +392,7 @@ std::string RenderReport(const std::string& run_name,
     }
     AddForecast(parts, oom.index(), &text);
     AddHolders(oom, &text);
-    AddLines(oom, &text);
+    AddLines(oom.lines(), &text);
     if (!oom.keepers().empty()) {
       absl::StrAppend(&text, "\n  What keeps it:\n");
       AddKeepers(oom.keepers(), "    ", &text);

@@ -18,10 +18,13 @@ struct ReportParts {
   // For each OOM of the window its picture (DrawLayout); OOMs beyond its end
   // have none.
   std::vector<std::string> layouts;
-  // An allocator's live set at its peak, by op.
+  // An allocator's live set at its peak, by op and by line; and what keeps what
+  // was live in the end, where a snapshot looked for it.
   struct Peak {
     std::string allocator;
     Allocations live;
+    Allocations lines;
+    google::protobuf::RepeatedPtrField<Keeper> keepers;
   };
   // Of a run without an OOM.
   std::vector<Peak> peaks;

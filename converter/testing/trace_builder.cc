@@ -201,6 +201,11 @@ TraceBuilder& TraceBuilder::SourceRecord(std::string_view kind,
   return *this;
 }
 
+TraceBuilder& TraceBuilder::SourceStat(const Stat& stat) {
+  source_.AddStat(stat);
+  return *this;
+}
+
 std::string TraceBuilder::SerializePlane() {
   PlaneBuilder plane = plane_;
   plane.AddLine(events_);

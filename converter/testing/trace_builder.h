@@ -77,6 +77,8 @@ class TraceBuilder {
   // Any other record of the plane of source lines.
   TraceBuilder& SourceRecord(std::string_view kind, const std::string& name,
                              const std::vector<Stat>& stats);
+  // A fact of that plane.
+  TraceBuilder& SourceStat(const Stat& stat);
   TraceBuilder& AllocatorStat(const Stat& stat);
   TraceBuilder& SessionStat(const Stat& stat);
 

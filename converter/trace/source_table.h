@@ -92,6 +92,16 @@ class SourceTable {
   // Null where nothing is recorded of the op.
   const OpSource* OpOf(StringId op) const;
 
+  // Where that was made which asks for so many bytes outside of any op; the
+  // first of a size counts.
+  void AddSize(uint64_t bytes, StackIndex stack) {
+    stack_of_id_.try_emplace(kSizes | bytes, stack);
+  }
+  // kNoStack for a size that was not recorded.
+  StackIndex StackOfSize(uint64_t bytes) const {
+    return StackOf(kSizes | bytes);
+  }
+
   void AddText(StringId file, uint32_t line, StringId text) {
     texts_.try_emplace({file, line}, text);
   }
@@ -105,12 +115,10 @@ class SourceTable {
 
   bool empty() const { return stacks_.size() == 1 && ops_.empty(); }
 
-  // Why eager ops have no stack; empty: they have, or it is not recorded.
-  std::string why_off;
-  // Allocations whose stack was not kept.
-  uint64_t dropped_stacks = 0;
-
  private:
+  // Above all ids that are recorded: a stack is known by a size as by an id.
+  static constexpr uint64_t kSizes = uint64_t{1} << 63;
+
   std::vector<CodeLine> lines_;
   absl::flat_hash_map<CodeLine, LineId> line_ids_;
   std::vector<RecordedStack> stacks_;
