@@ -6,6 +6,7 @@ interpreter that is found runs `scripts/take_stacks.py` with it.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -23,21 +24,26 @@ SOURCES = (
 )
 
 
-@pytest.fixture(scope="module")
-def probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def build(folder: Path, *options: str) -> Path:
+    """Builds the probe; skips where there is no compiler."""
     compiler = shutil.which("c++")
     if compiler is None:
         pytest.skip("there is no C++ compiler")
-    library = tmp_path_factory.mktemp("probe") / "stack_probe.so"
+    library = folder / "stack_probe.so"
     sources = [str(source) for source in SOURCES if not source.name.endswith("_test.cc")]
     subprocess.run(
         [
-            *(compiler, "-std=c++17", "-O2", "-shared", "-fPIC", "-fvisibility=hidden"),
+            *(compiler, "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", *options),
             *(f"-I{ROOT}", *sources, "-o", str(library), "-ldl", "-lpthread"),
         ],
         check=True,
     )
     return library
+
+
+@pytest.fixture(scope="module")
+def probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("probe"), "-O2")
 
 
 def interpreter(version: str) -> str:
@@ -56,6 +62,37 @@ def interpreter(version: str) -> str:
 def test_every_way_to_run_code_has_the_stack_that_python_tells(probe: Path, version: str) -> None:
     done = subprocess.run(
         [interpreter(version), "-W", "ignore", str(SCRIPT), str(probe)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("sanitizer", "runtime"), [("address", "libasan"), ("thread", "libtsan")])
+def test_sanitizers_see_nothing_wrong_in_the_walk_over_live_frames(
+    tmp_path: Path, sanitizer: str, runtime: str
+) -> None:
+    """With Python's own `malloc`, AddressSanitizer knows each object that is read."""
+    library = build(tmp_path, "-O1", "-g1", f"-fsanitize={sanitizer}")
+    found = subprocess.run(
+        ["c++", f"-print-file-name={runtime}.so"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    without_randomness = shutil.which("setarch")
+    if not Path(found).is_absolute() or without_randomness is None:
+        pytest.skip(f"there is no {runtime}, or no setarch, which it needs under some kernels")
+    script = [str(SCRIPT), str(library), "--no-fork"]
+    # By reads that it would report, a wrong layout is found out.
+    script.append("--no-other-layouts")
+    done = subprocess.run(
+        [without_randomness, "-R", "env", f"LD_PRELOAD={found}", sys.executable, *script],
+        env={
+            **os.environ,
+            "PYTHONMALLOC": "malloc",
+            "PYTHONWARNINGS": "ignore",
+            "ASAN_OPTIONS": "detect_leaks=0",
+        },
         capture_output=True,
         text=True,
         timeout=300,
