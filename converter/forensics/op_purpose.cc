@@ -32,16 +32,31 @@ bool IsOptimizer(std::string_view part) {
   std::string scope(WithoutNumber(part));
   std::transform(scope.begin(), scope.end(), scope.begin(),
                  [](unsigned char c) { return std::tolower(c); });
-  // One of the program's own is called so by custom.
-  return EndsWith(scope, "optimizer") ||
-         IsOneOf(scope, std::begin(kOptimizers), std::end(kOptimizers));
+  // One of the program's own is called so by custom, or after what it changes:
+  // "my_adam", "sgd_slow".
+  const std::string_view name = scope;
+  const std::string_view first = name.substr(0, name.find('_'));
+  const std::string_view last = name.substr(name.rfind('_') + 1);
+  return EndsWith(name, "optimizer") ||
+         IsOneOf(name, std::begin(kOptimizers), std::end(kOptimizers)) ||
+         IsOneOf(first, std::begin(kOptimizers), std::end(kOptimizers)) ||
+         IsOneOf(last, std::begin(kOptimizers), std::end(kOptimizers));
+}
+
+// "update_3": how Keras calls the update of a variable under a distribution
+// strategy, in the scope of whatever optimizer it is.
+bool IsUpdateOfVariable(std::string_view part) {
+  return ConsumePrefix(&part, "update_") && !part.empty() &&
+         std::all_of(part.begin(), part.end(),
+                     [](char c) { return IsDigit(c) || c == '_'; });
 }
 
 bool IsOptimizerScope(std::string_view layer_path) {
   for (int depth = 0; depth < kOptimizerDepth; ++depth) {
     const size_t slash = layer_path.find('/');
     if (slash == std::string_view::npos) return false;
-    if (IsOptimizer(layer_path.substr(0, slash))) return true;
+    const std::string_view part = layer_path.substr(0, slash);
+    if (IsOptimizer(part) || IsUpdateOfVariable(part)) return true;
     layer_path.remove_prefix(slash + 1);
   }
   return false;

@@ -49,6 +49,10 @@ TEST(OpPurposeTest, OptimizersAreTheScopesThatKerasGivesThem) {
   EXPECT_EQ(OfOutput("Call/loss_scale_optimizer/cond/adam/Square_6"),
             OpPurpose::kOptimizerUpdate);
   EXPECT_EQ(OfOutput("my_optimizer/Square"), OpPurpose::kOptimizerUpdate);
+  EXPECT_EQ(OfOutput("my_adam_1/Square"), OpPurpose::kOptimizerUpdate);
+  EXPECT_EQ(OfOutput("cond/then/_0/cond/my_rule/update_1_2/Square"),
+            OpPurpose::kOptimizerUpdate);
+  EXPECT_EQ(OfOutput("Net/update_gate/Sigmoid"), OpPurpose::kForward);
   EXPECT_EQ(OfOutput("adamant/dense/Relu"), OpPurpose::kForward);
 }
 

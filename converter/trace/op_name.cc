@@ -63,19 +63,79 @@ std::string_view AfterLastBody(std::string_view name) {
   }
 }
 
+// The functions of TensorFlow's Python that put their ops into a scope of their
+// own name: what a tape calls a gradient by is the scope of the forward op, so
+// these, and only these, stand between a layer and the gradient's op. (Of
+// tensorflow/python/ops of 2.21: `ops.name_scope(name, "MatMul", ...)`.) A
+// layer may have a name of its own in upper case:
+// "gradient_tape/Encoder/ReluGrad".
+constexpr std::string_view kScopedFunctions[] = {
+    "Abs",
+    "Add",
+    "AvgPool",
+    "AvgPool1D",
+    "AvgPool2D",
+    "AvgPool3D",
+    "BatchGather",
+    "BatchGatherND",
+    "BiasAdd",
+    "BiasAddV1",
+    "CRelu",
+    "Cast",
+    "Cumprod",
+    "Cumsum",
+    "CumulativeLogsumexp",
+    "Gelu",
+    "LeakyRelu",
+    "LogSigmoid",
+    "MatMul",
+    "MatVec",
+    "MaxPool",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3D",
+    "Pow",
+    "ReduceLogSumExp",
+    "Relu6",
+    "Repeat",
+    "SequenceMask",
+    "Sigmoid",
+    "SparseSoftmaxCrossEntropyWithLogits",
+    "TensorArrayV2Read",
+    "TensorArrayV2Stack",
+    "TensorArrayV2Write",
+    "Tensordot",
+    "UnsortedSegmentMean",
+    "UnsortedSegmentSqrtN",
+    "Where",
+    "add",
+    "add_n",
+    "concat",
+    "convolution",
+    "div_no_nan",
+    "einsum",
+    "matmul",
+    "mean",
+    "mul",
+    "neg",
+    "pow",
+    "split",
+    "strided_slice",
+    "sub",
+    "transpose",
+    "truediv",
+    "variance",
+};
+
 // The forward op that a gradient's path names before the gradient's own op.
-// Ops of Keras and of Python's operators are lower case; scopes are too, so
-// these are known by name.
 bool IsOpOfForwardPass(std::string_view part) {
-  ConsumeSuffix(&part, "_grad");
+  // Of tf.gradients, in the bodies of loops: any op by its name.
+  const bool is_named = ConsumeSuffix(&part, "_grad");
   part = WithoutNumber(part);
   if (part.empty()) return false;
-  if (part[0] >= 'A' && part[0] <= 'Z') return true;
-  for (const std::string_view op :
-       {"mul", "add", "sub", "truediv", "div_no_nan", "pow", "neg", "matmul",
-        "mean", "variance", "convolution", "transpose", "concat", "split",
-        "strided_slice", "add_n", "einsum"}) {
-    if (part == op) return true;
+  if (is_named && part[0] >= 'A' && part[0] <= 'Z') return true;
+  for (const std::string_view function : kScopedFunctions) {
+    if (part == function) return true;
   }
   return false;
 }

@@ -38,6 +38,9 @@ TEST(OpNameTest, AGradientIsInTheScopeOfItsLayer) {
   EXPECT_EQ(ScopeOf("gradient_tape/sequential/flatten/Shape"),
             "sequential/flatten");
   EXPECT_EQ(ScopeOf("gradient_tape/MatMul/MatMul_1"), "");
+  // Layers whose names someone chose.
+  EXPECT_EQ(ScopeOf("gradient_tape/Net/Encoder/ReluGrad"), "Net/Encoder");
+  EXPECT_EQ(ScopeOf("gradient_tape/Encoder_1/MatMul_2/MatMul_1"), "Encoder_1");
   EXPECT_TRUE(IsInScope(keras, "sequential_1/dense_1"));
   EXPECT_FALSE(IsGradientName("sequential_1/gradient_tapes/MatMul"));
 }
