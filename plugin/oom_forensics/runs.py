@@ -24,6 +24,7 @@ from oom_forensics.remote.addresses import RemoteError, is_url, whole_path
 
 TRACE_SUFFIX = ".xplane.pb"
 SHOWN_IN_RUN = "shown_in_run"
+_FIRST_SCAN_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -277,9 +278,11 @@ class RunList:
         """Returns all runs, newest first, as the disk has or, if it is slow, had them.
 
         Args:
-          wait_s: how long to wait for a look at the disk, where the last one is old.
+          wait_s: how long to wait for a look at the disk, where the last one is old. For
+            the first one it waits half a minute: nothing is known yet, and "there is none"
+            would not be true.
         """
-        self._refresh(wait_s)
+        self._refresh(wait_s if self._was_scanned() else max(wait_s, _FIRST_SCAN_S))
         with self._changed:
             return list(self._runs.values())
 
@@ -294,16 +297,25 @@ class RunList:
         with self._changed:
             if name in self._runs:
                 return self._runs[name]
-        self._refresh(wait_s)
+        self._refresh(wait_s if self._was_scanned() else max(wait_s, _FIRST_SCAN_S))
         with self._changed:
             return self._runs.get(name)
 
     def is_empty(self, wait_s: float = 0.5) -> bool:
-        """Whether no run is known. Waits at most `wait_s` for a scan of the disk."""
+        """Whether there is no run. Waits at most `wait_s` for a scan of the disk.
+
+        Where the first scan takes longer it is not known, and not said.
+        """
         with self._changed:
             if self._runs:
                 return False
-        return not self.all(wait_s)
+        self._refresh(wait_s)
+        with self._changed:
+            return self._scans > 0 and not self._runs
+
+    def _was_scanned(self) -> bool:
+        with self._changed:
+            return self._scans > 0
 
     def _refresh(self, wait_s: float) -> None:
         """Begins a scan where the last one is old, and waits a little for its end."""

@@ -88,6 +88,7 @@ def test_a_spec_may_have_paths_without_names_and_with_colons() -> None:
 
 def test_a_run_that_appears_later_is_found(tmp_path: Path) -> None:
     runs = RunList({str(tmp_path): ""}, fresh_s=0)
+    assert runs.all() == []
     assert runs.is_empty()
     add_trace(tmp_path / "plugins/profile/run")
     deadline = time.monotonic() + 60
@@ -138,9 +139,9 @@ def test_a_slow_disk_delays_nobody_who_asks_for_a_known_run(
     assert runs.find("run") is not None
     disk_answers = threading.Event()
 
-    def stuck(logdirs: dict[str, str]) -> list[Run]:
+    def stuck(logdirs: dict[str, str], problems: list[str]) -> list[Run]:
         disk_answers.wait(60)
-        return scan(logdirs)
+        return scan(logdirs, problems)
 
     monkeypatch.setattr("oom_forensics.runs.scan", stuck)
     # Would not return before the disk answers if it waited for it.
@@ -148,6 +149,27 @@ def test_a_slow_disk_delays_nobody_who_asks_for_a_known_run(
     assert [run.name for run in runs.all(wait_s=0.01)] == ["run"]
     assert not runs.is_empty()
     disk_answers.set()
+
+
+def test_the_first_look_at_a_slow_disk_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_trace(tmp_path / "plugins/profile/run")
+    disk_answers = threading.Event()
+
+    def stuck(logdirs: dict[str, str], problems: list[str]) -> list[Run]:
+        disk_answers.wait(60)
+        return scan(logdirs, problems)
+
+    monkeypatch.setattr("oom_forensics.runs.scan", stuck)
+    runs = RunList({str(tmp_path): ""})
+    assert not runs.is_empty(wait_s=0.01), "nothing is known yet"
+    asked: list[list[Run]] = []
+    asker = threading.Thread(target=lambda: asked.append(runs.all(wait_s=0.01)))
+    asker.start()
+    disk_answers.set()
+    asker.join()
+    assert [run.name for run in asked[0]] == ["run"]
 
 
 def test_a_missing_logdir_has_no_runs(tmp_path: Path) -> None:
