@@ -135,24 +135,42 @@ void Recorder::CountAlloc(AllocatorId allocator, const void* address) noexcept {
 }
 
 SiteId Recorder::RecordFree(AllocatorId allocator, const void* address,
-                            uint32_t thread, int64_t time_ns) noexcept {
+                            uint32_t thread, EventPlace place) noexcept {
+  Event event =
+      MakeEvent(RecordedKind::kFree, allocator, address, thread, place.time_ns);
+  event.sequence = place.sequence;
+  Shard& shard = ShardOf(event.address);
+  std::lock_guard<SpinLock> lock(shard.lock);
+  return EndAllocation(&shard, &event);
+}
+
+bool Recorder::TryRecordFree(AllocatorId allocator, const void* address,
+                             uint32_t thread, int64_t time_ns) noexcept {
   Event event =
       MakeEvent(RecordedKind::kFree, allocator, address, thread, time_ns);
   Shard& shard = ShardOf(event.address);
-  std::lock_guard<SpinLock> lock(shard.lock);
-  ++shard.totals[allocator].frees;
+  if (!shard.lock.lock_unless(forking_)) return false;
+  EndAllocation(&shard, &event);
+  shard.lock.unlock();
+  return true;
+}
+
+SiteId Recorder::EndAllocation(Shard* shard, Event* event) noexcept {
+  ++shard->totals[event->allocator].frees;
   LiveAllocation ended;
-  if (shard.live.Erase(event.address, allocator, &ended)) {
-    event.site = ended.site;
-    event.value = ended.step_id;
-    const int64_t age_100us = (event.time_ns - ended.born_ns) / 100'000;
-    event.age_100us =
+  if (shard->live.Erase(event->address, event->allocator, &ended)) {
+    event->site = ended.site;
+    event->value = ended.step_id;
+    const int64_t age_100us = (event->time_ns - ended.born_ns) / 100'000;
+    event->age_100us =
         static_cast<uint32_t>(std::clamp<int64_t>(age_100us, 0, UINT32_MAX));
   } else if (Filters()) {
-    return 0;  // the end of an allocation that was not recorded
+    // The end of an allocation that was not recorded.
+    if (event->sequence != 0) CountLogged(shard, event->sequence);
+    return 0;
   }
-  Log(&shard, &event);
-  return event.site;
+  Log(shard, event);
+  return event->site;
 }
 
 void Recorder::RecordRegion(RecordedKind kind, AllocatorId allocator,
@@ -414,6 +432,7 @@ void Recorder::Clear() {
 
 void Recorder::BeforeFork() {
   capture_mutex_.lock();
+  forking_ = true;
   failures_mutex_.lock();
   allocators_.mutex().lock();
   sites_.mutex().lock();
@@ -427,6 +446,7 @@ void Recorder::AfterForkInParent() {
   sites_.mutex().unlock();
   allocators_.mutex().unlock();
   failures_mutex_.unlock();
+  forking_ = false;
   capture_mutex_.unlock();
 }
 

@@ -69,10 +69,14 @@ class Recorder {
                    int64_t step_id, uint32_t thread,
                    EventPlace place = {}) noexcept;
   // Returns the site of the allocation that ended; 0: it was not recorded.
-  // `time_ns`: of EventPlace. May be called with the allocator's lock held.
   SiteId RecordFree(AllocatorId allocator, const void* address, uint32_t thread,
-                    int64_t time_ns = 0) noexcept;
-  // The place of an allocation that will be recorded.
+                    EventPlace place = {}) noexcept;
+  // The same at the moment of it, with the allocator's lock held. False, and
+  // not recorded, while the process forks: the lock must not be held over that
+  // for the sake of the recorder, as nobody would open it in the child.
+  bool TryRecordFree(AllocatorId allocator, const void* address,
+                     uint32_t thread, int64_t time_ns) noexcept;
+  // The place of an event that will be recorded.
   uint64_t TakeSequence() noexcept {
     return next_sequence_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -167,6 +171,8 @@ class Recorder {
   static Event MakeEvent(RecordedKind kind, AllocatorId allocator,
                          const void* address, uint32_t thread,
                          int64_t time_ns = 0) noexcept;
+  // Records an event of kFree. The shard of its address is locked.
+  SiteId EndAllocation(Shard* shard, Event* event) noexcept;
   // Gives `event` its sequence, unless it has one, and logs it. The shard of
   // its address is locked.
   void Log(Shard* shard, Event* event) noexcept;
@@ -196,6 +202,8 @@ class Recorder {
 
   // Every recording that is made or in hand has a share of it.
   const std::shared_ptr<const void> recordings_ = std::make_shared<const int>();
+  // Some thread is at it.
+  std::atomic<bool> forking_{false};
   std::mutex capture_mutex_;
   std::array<std::unique_ptr<Recording>, kCaptureOwners> captures_;
   std::mutex failures_mutex_;

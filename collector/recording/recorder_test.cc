@@ -275,7 +275,7 @@ TEST(RecorderTest, TellsTheOrderInWhichAPoolServesItsThreads) {
           const auto freed =
               held.begin() + static_cast<ptrdiff_t>((i * thread) % held.size());
           const std::lock_guard<std::mutex> lock(pool);
-          recorder.RecordFree(0, Address(*freed), thread);
+          EXPECT_TRUE(recorder.TryRecordFree(0, Address(*freed), thread, 0));
           holes.insert(*freed);
           held.erase(freed);
         }
@@ -304,6 +304,21 @@ TEST(RecorderTest, TellsTheOrderInWhichAPoolServesItsThreads) {
   }
   stop = true;
   for (std::thread& thread : threads) thread.join();
+}
+
+// Who releases a chunk holds the pool's lock, which must not be left locked in
+// the child.
+TEST(RecorderTest, DoesNotKeepAPoolLockedOverAFork) {
+  Recorder recorder{Settings{}};
+  recorder.RecordAlloc(0, Address(4096), 1, 0, 1);
+  recorder.BeforeFork();
+  std::thread thread(
+      [&] { EXPECT_FALSE(recorder.TryRecordFree(0, Address(4096), 1, 0)); });
+  thread.join();
+  recorder.AfterForkInParent();
+  EXPECT_TRUE(recorder.TryRecordFree(0, Address(4096), 1, 0));
+  EXPECT_TRUE(recorder.Recent()->baseline.allocations.empty());
+  EXPECT_EQ(recorder.Recent()->events.size(), 2u);
 }
 
 // A child of fork() finds the recorder whole although other threads were in

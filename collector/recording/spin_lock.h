@@ -25,6 +25,20 @@ class SpinLock {
     }
   }
 
+  // As lock(); but once `stop` is set it does not wait any longer, and returns
+  // false.
+  bool lock_unless(const std::atomic<bool>& stop) noexcept {
+    int spins = 0;
+    while (!try_lock()) {
+      if (stop.load(std::memory_order_relaxed)) return false;
+      if (++spins >= kSpinsBeforeYield) {
+        sched_yield();
+        spins = 0;
+      }
+    }
+    return true;
+  }
+
   bool try_lock() noexcept {
     return !locked_.load(std::memory_order_relaxed) &&
            !locked_.exchange(true, std::memory_order_acquire);

@@ -36,6 +36,8 @@ struct ThreadState {
     // To be recorded at that moment; null: it was already.
     const void* address = nullptr;
     int64_t start_ns = 0;
+    // Its place, where it could not be recorded then; 0: none.
+    uint64_t sequence = 0;
   };
   Release release;
   // The compiled function that the thread runs (tensorflow/xla_runs.h); null:

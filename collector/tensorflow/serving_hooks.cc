@@ -50,14 +50,16 @@ void* HookedFindChunk(void* self, int bin, size_t rounded_bytes,
 size_t HookedCoalesce(void* self, size_t chunk, bool ignore_freed_at) {
   ThreadState& thread = CurrentThread();
   ThreadState::Release& release = thread.release;
-  if (release.pending) {
-    release.pending = false;
-    if (const void* address = std::exchange(release.address, nullptr)) {
-      g_hooks.recorder->RecordFree(release.allocator, address, thread.os_id,
-                                   release.start_ns);
-    } else {
+  if (std::exchange(release.pending, false)) {
+    if (release.address == nullptr) {
       g_hooks.sees_releases[release.allocator].store(true,
                                                      std::memory_order_relaxed);
+    } else if (g_hooks.recorder->TryRecordFree(release.allocator,
+                                               release.address, thread.os_id,
+                                               release.start_ns)) {
+      release.address = nullptr;
+    } else {
+      release.sequence = g_hooks.recorder->TakeSequence();
     }
   }
   return g_hooks.coalesce(self, chunk, ignore_freed_at);
@@ -104,7 +106,7 @@ ServedRelease::ServedRelease(Recorder* recorder, AllocatorId allocator,
                              const void* address) noexcept
     : recorder_(recorder) {
   ThreadState& thread = CurrentThread();
-  thread.release = {true, allocator, nullptr, 0};
+  thread.release = {true, allocator, nullptr, 0, 0};
   if (g_hooks.sees_releases[allocator].load(std::memory_order_relaxed)) {
     thread.release.address = address;
     thread.release.start_ns = WallClockNs();
@@ -118,10 +120,12 @@ ServedRelease::~ServedRelease() {
   const ThreadState::Release release = std::exchange(thread.release, {});
   if (release.address == nullptr) return;
   // It did not come by: the hooks were taken out meanwhile.
-  g_hooks.sees_releases[release.allocator].store(false,
-                                                 std::memory_order_relaxed);
+  if (release.pending) {
+    g_hooks.sees_releases[release.allocator].store(false,
+                                                   std::memory_order_relaxed);
+  }
   recorder_->RecordFree(release.allocator, release.address, thread.os_id,
-                        release.start_ns);
+                        {release.sequence, release.start_ns});
 }
 
 void ForgetServing(AllocatorId allocator) {

@@ -1,10 +1,12 @@
 // The order in which the allocator served its threads.
 //
-// An allocation is recorded after the allocator has served it, a release before
-// it does: so between threads the order of the rows is not always the order in
-// which they took place, and where a chunk lies depends on that. But the
-// addresses are recorded. The rows are gone through in a model of the
-// allocator, and where it would place an allocation elsewhere, the last few
+// A collector that sees into the pool records in this very order
+// (collector/tensorflow/serving_hooks.h), and nothing is to be found. Where it
+// does not, an allocation is recorded after the allocator has served it, a
+// release before it does: so between threads the order of the rows is not
+// always the order in which they took place, and where a chunk lies depends on
+// that. But the addresses are recorded. The rows are gone through in a model of
+// the allocator, and where it would place an allocation elsewhere, the last few
 // rows are put into another order in which everything lies where it was
 // recorded: an allocation earlier, a release later, and never against a
 // thread's own order.
