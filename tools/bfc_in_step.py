@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = [
     ROOT / "tests/bfc_model/in_step.cc",
     ROOT / "core/bfc_model.cc",
+    ROOT / "core/bfc_regions.cc",
     ROOT / "core/bfc_chunks.cc",
 ]
 

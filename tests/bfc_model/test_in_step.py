@@ -32,12 +32,12 @@ def test_tensorflows_allocator_and_the_model_go_in_step(program: Path) -> None:
 
 def test_a_model_that_splits_otherwise_is_found_out(tmp_path: Path) -> None:
     """The test can fail: a rule of the model changed, and they are no longer in step."""
-    source = (in_step.ROOT / "core/bfc_model.cc").read_text()
+    source = (in_step.ROOT / "core/bfc_regions.cc").read_text()
     changed, count = re.subn(r"if \(!enlarged\) next_bytes", "next_bytes", source)
     assert count == 1
-    (tmp_path / "bfc_model.cc").write_text(changed)
+    (tmp_path / "bfc_regions.cc").write_text(changed)
     sources = [
-        tmp_path / "bfc_model.cc" if path.name == "bfc_model.cc" else path
+        tmp_path / "bfc_regions.cc" if path.name == "bfc_regions.cc" else path
         for path in in_step.SOURCES
     ]
     folder = next(iter(in_step.tensorflows().values()))
