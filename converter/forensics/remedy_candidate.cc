@@ -1,6 +1,8 @@
 #include "converter/forensics/remedy_candidate.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -78,6 +80,14 @@ Scenario WithRestOfStep(const OomCase& oom, Scenario scenario) {
                               activations.end());
   }
   return scenario;
+}
+
+Scenario WithoutRows(const OomCase& oom, absl::flat_hash_set<Row> rows) {
+  Scenario scenario;
+  scenario.is_left_out =
+      [left_out = std::make_shared<const absl::flat_hash_set<Row>>(
+           std::move(rows))](Row row) { return left_out->contains(row); };
+  return WithRestOfStep(oom, std::move(scenario));
 }
 
 uint64_t FreedBytes(const OomCase& oom, const Scenario& scenario) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/container/flat_hash_set.h"
 #include "converter/forensics/oom_case.h"
 #include "proto/datasets.pb.h"
 
@@ -54,6 +55,9 @@ bool GradeByForecast(const OomCase& oom, Remedy* remedy);
 
 // The scenario, and what the rest of the step is known to need.
 Scenario WithRestOfStep(const OomCase& oom, Scenario scenario);
+
+// That these allocations were never made, and the rest of the step.
+Scenario WithoutRows(const OomCase& oom, absl::flat_hash_set<Row> rows);
 
 // Bytes that the scenario gives back of what was live at the failure.
 uint64_t FreedBytes(const OomCase& oom, const Scenario& scenario);

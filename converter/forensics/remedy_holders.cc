@@ -1,7 +1,6 @@
 // Remedies that keep less in memory.
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,15 +17,6 @@ namespace oom_forensics {
 namespace {
 
 using RowSet = absl::flat_hash_set<Row>;
-
-Scenario Without(const OomCase& oom, RowSet rows) {
-  Scenario scenario;
-  scenario.is_left_out =
-      [left_out = std::make_shared<const RowSet>(std::move(rows))](Row row) {
-        return left_out->contains(row);
-      };
-  return WithRestOfStep(oom, std::move(scenario));
-}
 
 uint64_t BytesOf(const OomCase& oom, const std::vector<Row>& rows) {
   uint64_t bytes = 0;
@@ -134,7 +124,7 @@ std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom) {
   candidate.remedy.set_code(
       "history.append(float(loss))  # not the tensor; or tensor.numpy()");
   PointToSource(oom, kept, &candidate.remedy);
-  candidate.scenario = Without(oom, std::move(left_out));
+  candidate.scenario = WithoutRows(oom, std::move(left_out));
   return candidate;
 }
 
@@ -184,7 +174,7 @@ std::optional<RemedyCandidate> ReleasePins(const OomCase& oom) {
       "else, so that they lie together."));
   candidate.remedy.set_code("kept.append(tensor.numpy())");
   PointToSource(oom, alike, &candidate.remedy);
-  candidate.scenario = Without(oom, std::move(left_out));
+  candidate.scenario = WithoutRows(oom, std::move(left_out));
   return candidate;
 }
 
@@ -205,7 +195,7 @@ std::optional<RemedyCandidate> CheckpointGradients(const OomCase& oom) {
                    });
   // Recomputing needs room for the largest of them again.
   const auto dropping = [&](size_t count) {
-    Scenario scenario = Without(
+    Scenario scenario = WithoutRows(
         oom, RowSet(activations.begin(),
                     activations.begin() + static_cast<std::ptrdiff_t>(count)));
     scenario.then_like.push_back(activations.front());

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "converter/forensics/what_if.h"
-#include "converter/text/text.h"
+#include "converter/simulation/pool_settings.h"
 #include "core/bfc.h"
 
 namespace oom_forensics {
@@ -18,8 +18,6 @@ constexpr double kLimitStep = 0.01;
 // More than so many times its peak no order needs: a request may be refused for
 // another reason (a layout that cannot be).
 constexpr double kMostOverPeak = 4.0;
-// A pool whose only region is at least this part of its limit does not grow.
-constexpr double kWholePoolShare = 0.99;
 
 }  // namespace
 
@@ -68,11 +66,7 @@ PoolBeforeStep PoolBefore(const AllocatorReplay& replay, Position position,
   }
   if (!replay.trace().has_layout) return pool;
   pool.layout = LayoutAt(replay, position);
-  const std::vector<MappedRegion> regions = replay.RegionsAt(position);
-  pool.allow_growth = regions.size() != 1 ||
-                      static_cast<double>(regions.front().size_bytes) <
-                          kWholePoolShare * static_cast<double>(limit_bytes);
-  pool.garbage_collection = StartsWith(replay.trace().name, "GPU");
+  pool.settings = RecordedSettings(replay, position, limit_bytes);
   return pool;
 }
 
@@ -117,10 +111,8 @@ uint64_t StepForecastModel::PeakOf(const ForecastOrderTrace& order,
 }
 
 BfcSettings StepForecastModel::SettingsOf(uint64_t limit_bytes) const {
-  BfcSettings settings;
+  BfcSettings settings = pool_.settings;
   settings.limit_bytes = limit_bytes;
-  settings.allow_growth = pool_.allow_growth;
-  settings.garbage_collection = pool_.garbage_collection;
   return settings;
 }
 

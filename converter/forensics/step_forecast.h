@@ -27,8 +27,8 @@ struct PoolBeforeStep {
   std::vector<uint64_t> live_bytes;
   // The limit that was set; 0: unknown.
   uint64_t limit_bytes = 0;
-  bool allow_growth = true;
-  bool garbage_collection = false;
+  // How it was set otherwise; the limit in it does not count.
+  BfcSettings settings;
   // The map itself; empty where none is known.
   Layout layout;
 };

@@ -88,7 +88,7 @@ TEST(StepForecastTest, InTheRecordedMapTheRequestWithoutAPlaceIsNamed) {
   const ForecastTrace forecast = TwoActivations();
   PoolBeforeStep pool = Holding({20 * kMiB});
   pool.limit_bytes = 64 * kMiB;
-  pool.allow_growth = false;
+  pool.settings.allow_growth = false;
   pool.layout = {{0x1000000,
                   64 * kMiB,
                   {{0x1000000, 20 * kMiB, 0, 0},

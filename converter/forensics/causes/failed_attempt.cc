@@ -5,7 +5,6 @@
 // Where the attempts begin is found by their ops: the second one does what the
 // first one did, in other sizes.
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,11 +97,7 @@ std::optional<Cause> FindFailedAttempt(const OomCase& oom) {
   candidate.remedy.set_code(
       "except tf.errors.ResourceExhaustedError as error:\n"
       "    failed = str(error)");
-  Scenario scenario;
-  scenario.is_left_out =
-      [rows = std::make_shared<const absl::flat_hash_set<Row>>(
-           std::move(rows))](Row row) { return rows->contains(row); };
-  candidate.scenario = WithRestOfStep(oom, std::move(scenario));
+  candidate.scenario = WithoutRows(oom, std::move(rows));
   cause.remedy = std::move(candidate);
   return cause;
 }

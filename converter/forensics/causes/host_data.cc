@@ -1,6 +1,5 @@
 // Large tensors that no op made: arrays of NumPy that were handed over whole.
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -50,11 +49,7 @@ std::optional<Cause> FindHostData(const OomCase& oom) {
   candidate.remedy.set_code(
       "tf.data.Dataset.from_generator(batches, output_signature=...)  "
       "# or a keras.utils.PyDataset");
-  Scenario scenario;
-  scenario.is_left_out =
-      [rows = std::make_shared<const absl::flat_hash_set<Row>>(
-           std::move(rows))](Row row) { return rows->contains(row); };
-  candidate.scenario = WithRestOfStep(oom, std::move(scenario));
+  candidate.scenario = WithoutRows(oom, std::move(rows));
   cause.remedy = std::move(candidate);
   return cause;
 }

@@ -1,7 +1,6 @@
 // One variable, often the table of an embedding, that an optimizer multiplies.
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,11 +80,7 @@ std::optional<Cause> FindLargeVariable(const OomCase& oom) {
       cause.sentence));
   candidate.remedy.set_code("model.compile(optimizer=\"sgd\", ...)");
   candidate.remedy.mutable_values()->set_optimizer("sgd");
-  Scenario scenario;
-  scenario.is_left_out =
-      [slots = std::make_shared<const absl::flat_hash_set<Row>>(
-           std::move(slots))](Row row) { return slots->contains(row); };
-  candidate.scenario = WithRestOfStep(oom, std::move(scenario));
+  candidate.scenario = WithoutRows(oom, std::move(slots));
   cause.remedy = std::move(candidate);
   return cause;
 }

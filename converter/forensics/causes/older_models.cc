@@ -3,7 +3,6 @@
 // still there.
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -101,11 +100,7 @@ std::optional<Cause> FindOlderModels(const OomCase& oom) {
   candidate.remedy.set_code(
       "multiprocessing.get_context(\"spawn\").Process(target=one_round)  "
       "# or model.set_weights(first_weights)");
-  Scenario scenario;
-  scenario.is_left_out =
-      [older = std::make_shared<const absl::flat_hash_set<Row>>(
-           std::move(older))](Row row) { return older->contains(row); };
-  candidate.scenario = WithRestOfStep(oom, std::move(scenario));
+  candidate.scenario = WithoutRows(oom, std::move(older));
   cause.remedy = std::move(candidate);
   return cause;
 }
