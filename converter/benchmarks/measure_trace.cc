@@ -5,6 +5,8 @@
 //   measure_trace scan FILE          walks every field, and no more
 //   measure_trace load FILE          reads and replays it
 //   measure_trace datasets FILE      and answers every view, cold and warm
+//   measure_trace what_if FILE       and serves the requests anew in other
+//   limits
 //
 // Cold is the first question of a view; warm the slowest of five more, each
 // about another moment, range or page.
@@ -316,6 +318,51 @@ int Datasets(const std::string& path) {
   return 0;
 }
 
+// What the tab's slider asks: each time another limit.
+int WhatIf(const std::string& path) {
+  const auto run = Open(path);
+  if (!run.ok()) return Fail(run.status());
+  double cold_ms = 0;
+  double warm_ms = 0;
+  double search_ms = 0;
+  WhatIfAnswer last;
+  for (int i = 0; i <= kWarmQuestions + 1; ++i) {
+    Query query;
+    query.set_dataset(WHAT_IF);
+    WhatIfSettings* settings = query.mutable_what_if();
+    const bool searches = i > kWarmQuestions;
+    settings->set_find_smallest_limit(searches);
+    settings->set_maps(!searches);
+    // Enough for all, so that none is served in part only.
+    if (i > 0) {
+      settings->set_limit_bytes(last.recorded().peak_reserved_bytes() * 2 +
+                                (static_cast<uint64_t>(i) << 20));
+    }
+    const auto asked = Clock::now();
+    const auto answer = AnswerQuery({**run, nullptr, query});
+    if (!answer.ok()) return Fail(answer.status());
+    const auto rendered = RenderProtobuf(**answer);
+    if (!rendered.ok()) return Fail(rendered.status());
+    const double ms = SecondsSince(asked) * 1000;
+    last = static_cast<const WhatIfAnswer&>(**answer);
+    if (searches) {
+      search_ms = ms;
+    } else if (i == 0) {
+      cold_ms = ms;
+    } else {
+      warm_ms = std::max(warm_ms, ms);
+    }
+  }
+  std::cout << "{\"seconds\": " << warm_ms / 1000
+            << ", \"first_ms\": " << cold_ms << ", \"warm_ms\": " << warm_ms
+            << ", \"search_ms\": " << search_ms
+            << ", \"limits\": " << last.limits_size()
+            << ", \"requests\": " << last.requests()
+            << ", \"placed_alike\": " << last.placed_alike()
+            << ", \"peak_mib\": " << PeakMib() << "}\n";
+  return 0;
+}
+
 int Make(const std::string& events, const std::string& path) {
   benchmarks::SyntheticTraceOptions options;
   options.events = std::strtoull(events.c_str(), nullptr, 10);
@@ -334,8 +381,10 @@ int Main(const std::vector<std::string>& arguments) {
     if (arguments[0] == "scan") return ScanFile(arguments[1]);
     if (arguments[0] == "load") return Load(arguments[1]);
     if (arguments[0] == "datasets") return Datasets(arguments[1]);
+    if (arguments[0] == "what_if") return WhatIf(arguments[1]);
   }
-  std::cerr << "usage: measure_trace scan|load|datasets FILE, or make N FILE\n";
+  std::cerr << "usage: measure_trace scan|load|datasets|what_if FILE, or make "
+               "N FILE\n";
   return 2;
 }
 

@@ -24,6 +24,7 @@
 #include "converter/render/render.h"
 #include "converter/render/report.h"
 #include "converter/render/terminal_style.h"
+#include "converter/render/what_if_text.h"
 #include "converter/run/run.h"
 #include "converter/service/serve.h"
 
@@ -323,15 +324,33 @@ int ReportOrInfo(const Options& options, const Run& run) {
   return WriteOutput(RenderReport(run.name(), *parts), options);
 }
 
+int AskWhatIf(const Options& options, const Run& run) {
+  const DatasetEntry& dataset = *FindDataset(WHAT_IF);
+  Options asked = options;
+  asked.query.mutable_what_if()->set_maps(options.format !=
+                                          OutputFormat::kText);
+  const auto answer = Ask(run, asked, WHAT_IF);
+  if (!answer.ok()) return Fail(CodeOf(answer.status()), answer.status());
+  if (options.format == OutputFormat::kText) {
+    return WriteOutput(RenderWhatIf(static_cast<const WhatIfAnswer&>(**answer)),
+                       options);
+  }
+  const auto bytes = Render(**answer, dataset, options.format);
+  if (!bytes.ok()) return Fail(kExitUnreadable, bytes.status());
+  return WriteOutput(*bytes, options);
+}
+
 bool IsCommand(const std::string& name) {
   return name == "info" || name == "report" || name == "convert" ||
-         name == "html" || name == "forecast" || name == "serve";
+         name == "html" || name == "forecast" || name == "serve" ||
+         name == "what-if";
 }
 
 int Answer(const Options& options, const Run& run) {
   if (options.command == "convert") return Convert(options, run);
   if (options.command == "html") return Html(options, run);
   if (options.command == "forecast") return Forecast(options, run);
+  if (options.command == "what-if") return AskWhatIf(options, run);
   return ReportOrInfo(options, run);
 }
 
@@ -352,8 +371,8 @@ int RunCommand(const std::vector<std::string>& arguments) {
   if (!options.ok()) return Fail(kExitUsage, options.status());
   if (!IsCommand(options->command)) {
     return WrongUsage(options->command.empty()
-                          ? "Say what to do: info, report, forecast, convert, "
-                            "html, runs or serve; see --help."
+                          ? "Say what to do: info, report, forecast, what-if, "
+                            "convert, html, runs or serve; see --help."
                           : absl::StrCat("There is no command ",
                                          options->command, "; see --help."));
   }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "converter/command/fail_on.h"
 #include "converter/command/values.h"
+#include "converter/command/what_if_flags.h"
 #include "converter/datasets/dataset.h"
 #include "converter/datasets/selection.h"
 #include "converter/text/text.h"
@@ -223,8 +224,15 @@ std::string FlagName(const std::string& argument) {
 }  // namespace
 
 absl::StatusOr<Options> ParseOptions(
-    const std::vector<std::string>& arguments) {
+    const std::vector<std::string>& all_arguments) {
   Options options;
+  std::vector<std::string> arguments = all_arguments;
+  if (!arguments.empty() && arguments.front() == "what-if") {
+    WhatIfSettings* settings = options.query.mutable_what_if();
+    settings->set_find_smallest_limit(true);
+    absl::Status taken = TakeWhatIfFlags(&arguments, settings);
+    if (!taken.ok()) return taken;
+  }
   const std::map<std::string, Setter> values = ValueFlags(&options);
   const auto switches = SwitchFlags(&options);
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -285,6 +293,9 @@ std::string UsageText() {
                                the same as folded stacks, for flame graphs
   oom-forensics convert PATH --format=perfetto -o run.pftrace
                                counters, allocations and OOMs, for Perfetto
+  oom-forensics what-if PATH --limit=512MiB
+                               the recorded requests under other settings: would
+                               it have fitted, and in what limit
   oom-forensics html PATH -o FILE
                                one page of the tab's views, without a server
   oom-forensics runs LOGDIR    which runs are in it, the newest first
@@ -317,6 +328,8 @@ Forecast      --limit-bytes --oom --columns
 Compiled      --whole-blocks (do not open what XLA allocated) --module
               --module-allocation --program-point
 Others        --oom --request-bytes --allocation --pin-cost
+What if       --limit=SIZE --growth=0|1 --gc=0|1 --allocator=bfc|async
+              --batch-scale=X --without=SCOPE --dtype=SCOPE:float16
 Input         --allow-truncated --max-memory-mb
 Page          --frontend-dir
 For CI        --fail-on=oom,probe,leak,near-limit,lost

@@ -112,25 +112,6 @@ class SiteNumbers {
   absl::flat_hash_map<std::tuple<StringId, int32_t, Role>, uint32_t> numbers_;
 };
 
-// The allocator whose history is told: of the first OOM, else the one that held
-// most. Null: the filter keeps none.
-const AllocatorRef* ChooseAllocator(const Selection& selected) {
-  const std::vector<AllocatorRef>& refs = selected.refs();
-  for (const OomRef& oom : ListOoms(selected.run())) {
-    const auto failed = std::find(refs.begin(), refs.end(), oom.allocator);
-    if (failed != refs.end()) return &*failed;
-  }
-  const auto peak_bytes = [&selected](const AllocatorRef& ref) {
-    return selected.SummaryOf(ref).info.peak_in_use_bytes();
-  };
-  const auto most =
-      std::max_element(refs.begin(), refs.end(),
-                       [&](const AllocatorRef& a, const AllocatorRef& b) {
-                         return peak_bytes(a) < peak_bytes(b);
-                       });
-  return most == refs.end() ? nullptr : &*most;
-}
-
 void AddRectangle(const SelectedAllocator& allocator,
                   const AllocationPart& part, SiteNumbers* sites,
                   AddressHistory* answer) {

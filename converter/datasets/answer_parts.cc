@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "converter/datasets/group_key.h"
+#include "converter/forensics/block_content.h"
 #include "converter/forensics/source_frames.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"
@@ -124,6 +125,39 @@ Allocation MakePart(const SelectedAllocator& allocator,
     *message.mutable_source() = std::move(source);
   }
   return message;
+}
+
+Request MakeRequest(const SelectedAllocator& allocator, Row row,
+                    uint64_t requested_bytes) {
+  const AllocatorReplay& replay = *allocator.replay;
+  const HostTrace& host = allocator.host->trace();
+  const AllocationSite& site = replay.SiteOf(row);
+  const std::string& op = host.OpOf(site);
+  Request request;
+  request.set_op_name(op);
+  request.set_scope(std::string(ScopeOf(op)));
+  request.set_op_type(std::string(OpTypeOf(op)));
+  request.set_requested_bytes(requested_bytes);
+  request.set_rounded_bytes(replay.BytesToPlace(requested_bytes));
+  std::vector<int64_t> dims;
+  request.set_has_shape(ParseShape(host.ShapeOf(site), &dims));
+  request.mutable_shape()->Assign(dims.begin(), dims.end());
+  request.set_dtype(DtypeName(site.dtype));
+  request.set_step_id(replay.trace().ContextOf(row).step_id);
+  request.set_thread(replay.trace().ContextOf(row).thread);
+  request.set_step(host.StepAt(replay.trace().time_ps[row]));
+  request.set_role(
+      allocator.host->Roles(replay).RoleOfFailed(replay.trace().site[row]));
+  request.set_mode(ModeOf(host, site));
+  if (site.compiled != 0) {
+    *request.mutable_compiled() = MakeCompiledBlock(host, site);
+    request.set_who(WhoAsked(host, site));
+  }
+  SourceLocation source;
+  if (FillSourceLocation(host, site, Frames::kAll, &source)) {
+    *request.mutable_source() = std::move(source);
+  }
+  return request;
 }
 
 CompiledBlock MakeCompiledBlock(const HostTrace& host,

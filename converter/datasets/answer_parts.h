@@ -20,6 +20,10 @@ Allocation MakeAllocation(const SelectedAllocator& allocator, Row alloc);
 Allocation MakePart(const SelectedAllocator& allocator,
                     const AllocationPart& part);
 
+// A request (a kAlloc or kFailed row), for so many bytes.
+Request MakeRequest(const SelectedAllocator& allocator, Row row,
+                    uint64_t requested_bytes);
+
 // Of what XLA asked for; `site` is the request's.
 CompiledBlock MakeCompiledBlock(const HostTrace& host,
                                 const AllocationSite& site);

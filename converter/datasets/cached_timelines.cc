@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "converter/forensics/recorded_shapes.h"
 
 namespace oom_forensics {
 namespace {
@@ -81,6 +82,45 @@ std::shared_ptr<const LeakSearchResult> LeaksAt(
       Name(absl::StrCat("leaks ", position), allocator, Filter()), [&] {
         return std::make_shared<const LeakSearchResult>(
             FindLeaks(*allocator.replay, position));
+      });
+}
+
+std::shared_ptr<const ServingOrder> OrderOf(
+    const SelectedAllocator& allocator) {
+  if (!allocator.replay->trace().has_layout) return nullptr;
+  return allocator.host->cache().Get<ServingOrder>(
+      Name("order", allocator, Filter()), [&] {
+        return std::make_shared<const ServingOrder>(
+            FindServingOrder(*allocator.replay));
+      });
+}
+
+std::shared_ptr<const Simulation> SimulationOf(
+    const SelectedAllocator& allocator, const ServingOrder& order,
+    const BfcSettings& settings, const PoolSimulator::Range& range) {
+  const std::string type = absl::StrCat("simulation ", settings.limit_bytes,
+                                        " ", range.from, " ", range.to);
+  return allocator.host->cache().Get<Simulation>(
+      Name(type, allocator, Filter()), [&] {
+        return std::make_shared<const Simulation>(
+            PoolSimulator(*allocator.replay, order, settings).Run({}, range));
+      });
+}
+
+Position DecisivePosition(const AllocatorReplay& replay) {
+  const std::vector<Position>& failures = replay.failure_positions();
+  return failures.empty() ? replay.peak_position() : failures.front();
+}
+
+std::shared_ptr<const FoundBatch> BatchOf(const SelectedAllocator& allocator) {
+  return allocator.host->cache().Get<FoundBatch>(
+      Name("batch", allocator, Filter()), [&] {
+        const AllocatorReplay& replay = *allocator.replay;
+        const Position position = DecisivePosition(replay);
+        return std::make_shared<const FoundBatch>(
+            FoundBatch{BatchDimension::Find(
+                RecordedShapes(replay, allocator.host->Roles(replay),
+                               replay.LiveAt(position), position))});
       });
 }
 

@@ -5,13 +5,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "converter/datasets/group_timeline.h"
 #include "converter/datasets/selection.h"
+#include "converter/forensics/batch_dimension.h"
 #include "converter/forensics/leak_finder.h"
 #include "converter/replay/hole_timeline.h"
 #include "converter/replay/usage_timeline.h"
+#include "converter/simulation/pool_simulation.h"
+#include "converter/simulation/serving_order.h"
 #include "proto/datasets.pb.h"
 
 namespace oom_forensics {
@@ -31,6 +35,28 @@ std::shared_ptr<const LeakSearchResult> LeaksAt(
 // The holes over time, for a request.
 std::shared_ptr<const HoleTimeline> HolesOverTime(
     const SelectedAllocator& allocator, uint64_t request_bytes);
+
+// The order in which the allocator served its requests; null where it has no
+// layout.
+std::shared_ptr<const ServingOrder> OrderOf(const SelectedAllocator& allocator);
+
+// What came of the requests of `range` in a model of the allocator, nothing
+// being different. It has a layout.
+std::shared_ptr<const Simulation> SimulationOf(
+    const SelectedAllocator& allocator, const ServingOrder& order,
+    const BfcSettings& settings, const PoolSimulator::Range& range);
+
+// The position that an allocator's story turns on: of its first OOM, else its
+// peak.
+Position DecisivePosition(const AllocatorReplay& replay);
+
+// The batch as the shapes up to DecisivePosition() show it, if they do.
+struct FoundBatch {
+  std::optional<BatchDimension> batch;
+
+  uint64_t ResidentBytes() const { return sizeof(*this); }
+};
+std::shared_ptr<const FoundBatch> BatchOf(const SelectedAllocator& allocator);
 
 }  // namespace oom_forensics
 

@@ -6,6 +6,7 @@
 #ifndef OOM_FORENSICS_CONVERTER_DATASETS_DATASET_H_
 #define OOM_FORENSICS_CONVERTER_DATASETS_DATASET_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ struct DatasetInput {
   // COMPARE: the second run; null: the same one.
   const Run* other_run = nullptr;
   const Query& query;
+  // Asked now and then by what takes long: true once nobody waits for the
+  // answer any more. May be null.
+  std::function<bool()> is_cancelled = nullptr;
 };
 
 using DatasetFunction = absl::StatusOr<DatasetMessage> (*)(const DatasetInput&);

@@ -16,6 +16,7 @@
 #include "converter/datasets/memory_timeline.h"
 #include "converter/datasets/oom_window.h"
 #include "converter/datasets/steps.h"
+#include "converter/datasets/what_if.h"
 
 namespace oom_forensics {
 namespace {
@@ -35,6 +36,7 @@ constexpr DatasetEntry kDatasets[] = {
     {COMPILED_MODULES, "compiled_modules", AnswerCompiledModules, "modules"},
     {ALLOCATION_LIFE, "allocation_life", AnswerAllocationLife, "allocation"},
     {FORECAST, "forecast", AnswerForecast, "forecasts"},
+    {WHAT_IF, "what_if", AnswerWhatIf, "limits"},
 };
 
 }  // namespace

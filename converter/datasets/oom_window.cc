@@ -22,7 +22,6 @@
 #include "converter/forensics/source_frames.h"
 #include "converter/forensics/verdict.h"
 #include "converter/replay/dump_comparison.h"
-#include "converter/simulation/serving_order.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"
 
@@ -31,41 +30,6 @@ namespace {
 
 constexpr Row kRecentEvents = 50;
 constexpr size_t kHolders = 20;
-
-Request MakeRequest(const SelectedAllocator& allocator,
-                    const FailedRequest& failure) {
-  const AllocatorReplay& replay = *allocator.replay;
-  const HostTrace& host = allocator.host->trace();
-  const Row row = failure.row;
-  const AllocationSite& site = replay.SiteOf(row);
-  const std::string& op = host.OpOf(site);
-  Request request;
-  request.set_op_name(op);
-  request.set_scope(std::string(ScopeOf(op)));
-  request.set_op_type(std::string(OpTypeOf(op)));
-  request.set_requested_bytes(site.requested_bytes);
-  request.set_rounded_bytes(replay.BytesToPlace(site.requested_bytes));
-  std::vector<int64_t> dims;
-  request.set_has_shape(ParseShape(host.ShapeOf(site), &dims));
-  request.mutable_shape()->Assign(dims.begin(), dims.end());
-  request.set_dtype(DtypeName(site.dtype));
-  request.set_step_id(replay.trace().ContextOf(row).step_id);
-  request.set_thread(replay.trace().ContextOf(row).thread);
-  request.set_step(host.StepAt(replay.trace().time_ps[row]));
-  request.set_waited_ns(failure.waited_ns);
-  request.set_role(
-      allocator.host->Roles(replay).RoleOfFailed(replay.trace().site[row]));
-  request.set_mode(ModeOf(host, site));
-  if (site.compiled != 0) {
-    *request.mutable_compiled() = MakeCompiledBlock(host, site);
-    request.set_who(WhoAsked(host, site));
-  }
-  SourceLocation source;
-  if (FillSourceLocation(host, site, Frames::kAll, &source)) {
-    *request.mutable_source() = std::move(source);
-  }
-  return request;
-}
 
 DumpCheck CheckDump(const AllocatorReplay& replay, const FailedRequest& failure,
                     const ChunkMap& map) {
@@ -183,18 +147,6 @@ void PutFirst(PinCost cost, Oom* message) {
   }
 }
 
-// The order in which the allocator served its requests, kept by its host; null
-// where it has no layout.
-std::shared_ptr<const ServingOrder> OrderOf(
-    const SelectedAllocator& allocator) {
-  if (!allocator.replay->trace().has_layout) return nullptr;
-  return allocator.host->cache().Get<ServingOrder>(
-      absl::StrCat("order ", allocator.ref.allocator), [&] {
-        return std::make_shared<const ServingOrder>(
-            FindServingOrder(*allocator.replay));
-      });
-}
-
 void FillForensics(const SelectedAllocator& allocator, Row failure,
                    Oom* message) {
   const OomCase oom(*allocator.replay, allocator.host->Roles(*allocator.replay),
@@ -222,7 +174,9 @@ void FillStory(const SelectedAllocator& allocator, const FailedRequest& failure,
   message->set_allocator(replay.trace().name);
   message->set_time_ns(host.ToNs(replay.trace().time_ps[failure.row]));
   message->set_event(replay.trace().EventOf(failure.row));
-  *message->mutable_request() = MakeRequest(allocator, failure);
+  Request* request = message->mutable_request();
+  *request = MakeRequest(allocator, failure.row, request_bytes);
+  request->set_waited_ns(failure.waited_ns);
   FragmentationMeasures* measures = message->mutable_measures();
   *measures = MakeMeasures(replay, position, HolesOf(map, request_bytes),
                            request_bytes);

@@ -338,4 +338,21 @@ absl::StatusOr<Moment> ParseMoment(const std::string& text) {
   return moment;
 }
 
+const AllocatorRef* ChooseAllocator(const Selection& selected) {
+  const std::vector<AllocatorRef>& refs = selected.refs();
+  for (const OomRef& oom : ListOoms(selected.run())) {
+    const auto failed = std::find(refs.begin(), refs.end(), oom.allocator);
+    if (failed != refs.end()) return &*failed;
+  }
+  const auto peak_bytes = [&selected](const AllocatorRef& ref) {
+    return selected.SummaryOf(ref).info.peak_in_use_bytes();
+  };
+  const auto most =
+      std::max_element(refs.begin(), refs.end(),
+                       [&](const AllocatorRef& a, const AllocatorRef& b) {
+                         return peak_bytes(a) < peak_bytes(b);
+                       });
+  return most == refs.end() ? nullptr : &*most;
+}
+
 }  // namespace oom_forensics

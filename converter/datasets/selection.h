@@ -175,6 +175,10 @@ struct OomRef {
 // All OOMs of the run by time; their index here is their number everywhere.
 std::vector<OomRef> ListOoms(const Run& run);
 
+// The allocator that is shown where there is room for one: of the first OOM,
+// else the one that held most. Null: there is none.
+const AllocatorRef* ChooseAllocator(const Selection& selected);
+
 // The position that the query's moment means for this allocator; where it has
 // none, the first OOM, else the peak. For another allocator than the one that
 // failed, an OOM is its time.

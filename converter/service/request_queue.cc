@@ -15,6 +15,7 @@ void RequestQueue::Cancel(uint64_t id) {
   for (Work& work : waiting_) {
     if (work.request.id() == id) work.cancelled = true;
   }
+  if (in_hand_ == id) in_hand_cancelled_ = true;
 }
 
 void RequestQueue::Close() {
@@ -29,6 +30,8 @@ std::optional<RequestQueue::Work> RequestQueue::Take() {
   if (waiting_.empty()) return std::nullopt;
   Work work = std::move(waiting_.front());
   waiting_.pop_front();
+  in_hand_ = work.request.id();
+  in_hand_cancelled_ = work.cancelled;
   return work;
 }
 

@@ -3,6 +3,7 @@
 #ifndef OOM_FORENSICS_CONVERTER_SERVICE_REQUEST_QUEUE_H_
 #define OOM_FORENSICS_CONVERTER_SERVICE_REQUEST_QUEUE_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -13,7 +14,8 @@
 
 namespace oom_forensics {
 
-// All methods may be called by any thread; Take() by one thread only.
+// All methods may be called by any thread; Take() by one thread only, which is
+// done with a request when it takes the next.
 class RequestQueue {
  public:
   // A request that is to be answered.
@@ -24,9 +26,11 @@ class RequestQueue {
   };
 
   void Push(ServiceRequest request);
-  // Nobody waits for the request of that id: it is not begun. One that is in
-  // hand is finished.
+  // Nobody waits for the request of that id: it is not begun. Of one that is in
+  // hand IsCancelled() tells.
   void Cancel(uint64_t id);
+  // Whether nobody waits any more for the request that was taken last.
+  bool IsCancelled() const { return in_hand_cancelled_; }
   // No more requests come.
   void Close();
 
@@ -40,6 +44,8 @@ class RequestQueue {
   std::condition_variable changed_;
   std::deque<Work> waiting_;
   bool closed_ = false;
+  uint64_t in_hand_ = 0;
+  std::atomic<bool> in_hand_cancelled_ = false;
 };
 
 }  // namespace oom_forensics

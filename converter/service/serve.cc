@@ -68,7 +68,7 @@ void ReadRequests(std::FILE* in, Input* input) {
 // Answers what comes until nothing comes any more, or nobody listens.
 int AnswerAll(const Run* run, const RunOptions& options, RequestQueue* queue,
               std::FILE* out) {
-  Service service(run, options);
+  Service service(run, options, [queue] { return queue->IsCancelled(); });
   bool heard = true;
   while (std::optional<RequestQueue::Work> work = queue->Take()) {
     if (!heard) continue;

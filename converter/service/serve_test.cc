@@ -183,6 +183,18 @@ TEST(Service, AnOtherTraceOfANewVersionIsReadAgain) {
   EXPECT_NE(service.Answer(request).body, before);
 }
 
+TEST(RequestQueue, TellsOfTheRequestInHandThatNobodyWaitsForIt) {
+  RequestQueue queue;
+  queue.Push(AllocationsRequest(1));
+  queue.Push(AllocationsRequest(2));
+  queue.Take();
+  EXPECT_FALSE(queue.IsCancelled());
+  queue.Cancel(1);
+  EXPECT_TRUE(queue.IsCancelled());
+  queue.Take();
+  EXPECT_FALSE(queue.IsCancelled());
+}
+
 TEST(RequestQueue, OnlyTheRequestThatWasCancelledIs) {
   RequestQueue queue;
   queue.Push(AllocationsRequest(1));

@@ -61,7 +61,8 @@ absl::StatusOr<const Run*> Service::OtherRun(const ServiceRequest& request) {
 absl::StatusOr<std::string> Service::Body(const ServiceRequest& request) {
   const auto other = OtherRun(request);
   if (!other.ok()) return other.status();
-  const auto answer = AnswerQuery({run_, *other, request.query()});
+  const auto answer =
+      AnswerQuery({run_, *other, request.query(), is_cancelled_});
   if (!answer.ok()) return answer.status();
   switch (request.format()) {
     case JSON:

@@ -3,9 +3,11 @@
 #ifndef OOM_FORENSICS_CONVERTER_SERVICE_SERVICE_H_
 #define OOM_FORENSICS_CONVERTER_SERVICE_SERVICE_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -30,8 +32,11 @@ class Service {
  public:
   // `run` must outlive the service. `options` are for other runs that COMPARE
   // asks for: they take what the first run leaves of its limit of memory.
-  Service(const Run* run, const RunOptions& options)
-      : run_(*run), options_(options) {}
+  // `is_cancelled` says whether the request in hand is wanted no more; may be
+  // null.
+  Service(const Run* run, const RunOptions& options,
+          std::function<bool()> is_cancelled = nullptr)
+      : run_(*run), options_(options), is_cancelled_(std::move(is_cancelled)) {}
 
   // Answers one request. Never fails: what went wrong is in the header.
   ServiceReply Answer(const ServiceRequest& request);
@@ -42,6 +47,7 @@ class Service {
 
   const Run& run_;
   RunOptions options_;
+  std::function<bool()> is_cancelled_;
   std::string other_path_;
   std::string other_version_;
   std::unique_ptr<Run> other_run_;

@@ -1,6 +1,7 @@
 #include "converter/simulation/gapless_pool.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/container/flat_hash_map.h"
 
@@ -9,6 +10,8 @@ namespace {
 
 // cudaMallocAsync's blocks are multiples of it.
 constexpr uint64_t kUnitBytes = 512;
+// Rows between two looks at whether the answer is still wanted.
+constexpr Row kRowsPerLook = 4096;
 
 class Sum {
  public:
@@ -18,9 +21,17 @@ class Sum {
 
   Simulation Run(const PoolSimulator::Range& range) {
     const AllocatorTrace& trace = replay_.trace();
-    for (const Row row : replay_.LiveAt(range.from)) Allocate(row);
+    std::optional<uint64_t> map_in_use_bytes;
+    for (const Row row : replay_.LiveAt(range.from)) {
+      if (!Allocate(row)) result_.refused = row;
+    }
     for (Row row = range.from; row < range.to; ++row) {
       if (result_.refused != kNoRow) break;
+      if (row % kRowsPerLook == 0 && range.is_cancelled &&
+          range.is_cancelled()) {
+        break;
+      }
+      if (row == range.map_at) map_in_use_bytes = result_.in_use_bytes;
       switch (trace.kind_of[row]) {
         case RowKind::kAlloc:
           ++result_.requests;
@@ -41,6 +52,7 @@ class Sum {
           break;
       }
     }
+    result_.in_use_bytes = map_in_use_bytes.value_or(result_.in_use_bytes);
     result_.free_bytes = result_.peak_reserved_bytes - result_.in_use_bytes;
     result_.largest_free_bytes = result_.free_bytes;
     return result_;

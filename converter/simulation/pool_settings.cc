@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "converter/text/text.h"
+#include "core/bfc.h"
 
 namespace oom_forensics {
 namespace {
@@ -77,6 +78,29 @@ PoolState PoolAt(const AllocatorReplay& replay, Position position) {
     if (change.added) state.region_sizes_bytes.push_back(change.size_bytes);
   }
   return state;
+}
+
+bool ResizeOnlyRegion(uint64_t size_bytes, PoolState* pool) {
+  if (pool->regions.size() != 1) return false;
+  BfcRegion& region = pool->regions.front();
+  while (!pool->chunks.empty() && !pool->chunks.back().in_use) {
+    pool->chunks.pop_back();
+    pool->holders.pop_back();
+  }
+  const uint64_t used_bytes = pool->chunks.empty()
+                                  ? 0
+                                  : pool->chunks.back().address +
+                                        pool->chunks.back().size_bytes -
+                                        region.address;
+  const uint64_t bytes = size_bytes / kMinAllocationBytes * kMinAllocationBytes;
+  if (bytes < used_bytes || bytes > UINT64_MAX - region.address) return false;
+  region.size_bytes = bytes;
+  if (bytes > used_bytes) {
+    pool->chunks.push_back(
+        {region.address + used_bytes, bytes - used_bytes, false});
+    pool->holders.push_back(kNoRow);
+  }
+  return true;
 }
 
 }  // namespace oom_forensics

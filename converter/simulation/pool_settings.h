@@ -27,6 +27,10 @@ struct PoolState {
 };
 PoolState PoolAt(const AllocatorReplay& replay, Position position);
 
+// Gives a pool of one region another size; false where it has others, or
+// something lies beyond it. What is free at its end grows or shrinks.
+bool ResizeOnlyRegion(uint64_t size_bytes, PoolState* pool);
+
 }  // namespace oom_forensics
 
 #endif  // OOM_FORENSICS_CONVERTER_SIMULATION_POOL_SETTINGS_H_

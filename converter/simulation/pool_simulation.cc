@@ -27,6 +27,7 @@ class Trial {
         settings_(Changed(settings, scenario)),
         is_as_set_(settings_.limit_bytes == settings.limit_bytes &&
                    settings_.allow_growth == settings.allow_growth),
+        grew_(settings.allow_growth),
         // With other requests the pool takes other regions: that TensorFlow
         // then got a smaller one says nothing of what the system would give.
         regions_(replay, range.from,
@@ -36,6 +37,7 @@ class Trial {
     Start();
     Row rows = 0;
     for (const Row row : order.rows) {
+      if (HasEnded()) break;
       if (row < range_.from || row >= range_.to) continue;
       if (row == range_.map_at) TakeMap();
       if (++rows % kRowsPerLook == 0 && range_.is_cancelled &&
@@ -43,7 +45,6 @@ class Trial {
         break;
       }
       Serve(row);
-      if (HasEnded()) break;
     }
     if (!HasEnded() && range_.to < trace_.row_count() &&
         trace_.kind_of[range_.to] == RowKind::kFailed) {
@@ -86,13 +87,16 @@ class Trial {
 
   // What was live lies where it lay, if the pool could have come to be so.
   void Start() {
-    const PoolState pool = PoolAt(replay_, range_.from);
+    PoolState pool = PoolAt(replay_, range_.from);
     uint64_t reserved_bytes = 0;
     for (const BfcRegion& region : pool.regions) {
       reserved_bytes += region.size_bytes;
     }
-    const bool could_be = reserved_bytes <= settings_.limit_bytes &&
-                          !scenario_.one_region && !scenario_.grows;
+    const bool could_be =
+        grew_ && settings_.allow_growth
+            ? reserved_bytes <= settings_.limit_bytes
+            : !grew_ && !settings_.allow_growth &&
+                  ResizeOnlyRegion(settings_.limit_bytes, &pool);
     if (is_as_set_ || could_be) {
       StartFrom(pool);
     } else {
@@ -173,6 +177,7 @@ class Trial {
   // here, but did not there, it holds until its thread goes on without it.
   void ServeFailed(Row row) {
     GiveBackHeldBy(row);
+    if (IsLeftOut(row)) return;
     const ChunkId chunk = model_->Allocate(RequestedBytes(row));
     const FailedRequest* failed = trace_.FailureOf(row);
     if (chunk != kNoChunk) {
@@ -258,7 +263,7 @@ class Trial {
     result_.in_use_bytes = model_->in_use_bytes();
     result_.free_bytes = model_->free_bytes();
     result_.largest_free_bytes = model_->largest_free_bytes();
-    if (range_.map_at == kNoRow) return;
+    if (!range_.map_at.has_value()) return;
     absl::flat_hash_map<ChunkId, Row> row_of;
     for (const auto& [row, chunk] : chunk_of_) row_of[chunk] = row;
     result_.regions = model_->Regions();
@@ -279,6 +284,8 @@ class Trial {
   const BfcSettings settings_;
   // As TensorFlow's pool was.
   const bool is_as_set_;
+  // TensorFlow's pool grew region by region.
+  const bool grew_;
   RecordedRegions regions_;
   std::unique_ptr<BfcModel> model_;
   // Where the live allocations lie in the model.

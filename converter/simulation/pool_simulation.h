@@ -76,9 +76,14 @@ struct Simulation {
   // the recorded one.
   uint64_t requests = 0;
   uint64_t moved = 0;
-  // The pool when the row `map_at` was to be served, or when it ended before.
+  // The pool at `map_at`, or when it ended before.
   std::vector<BfcRegion> regions;
   std::vector<SimulatedChunk> chunks;
+
+  uint64_t ResidentBytes() const {
+    return sizeof(*this) + regions.capacity() * sizeof(BfcRegion) +
+           chunks.capacity() * sizeof(SimulatedChunk);
+  }
 };
 
 class PoolSimulator {
@@ -96,8 +101,8 @@ class PoolSimulator {
     // that is asked for too. Other requests that failed are asked for and given
     // back when their thread asks for something else.
     Row to = 0;
-    // Whose map is wanted; kNoRow: nobody's.
-    Row map_at = kNoRow;
+    // The position whose map is wanted.
+    std::optional<Position> map_at;
     // True: what runs may stop. May be null.
     std::function<bool()> is_cancelled;
   };

@@ -29,6 +29,7 @@ class DatasetKind(str, enum.Enum):
     ALLOCATION_LIFE = "ALLOCATION_LIFE"
     FORECAST = "FORECAST"
     COMPILED_MODULES = "COMPILED_MODULES"
+    WHAT_IF = "WHAT_IF"
 
 
 class GroupBy(str, enum.Enum):
@@ -253,6 +254,44 @@ class Moment(Message):
 
 
 @dataclass
+class WhatIfSettings(Message):
+    """What WHAT_IF is asked for. Unset: as recorded."""
+
+    limit_bytes: int | None = None
+    growth: bool | None = None
+    """Whether the pool grows region by region, or is one region from the start."""
+    garbage_collection: bool | None = None
+    """Whether regions without a live chunk are given back before a request is
+    refused (TF_ENABLE_GPU_GARBAGE_COLLECTION).
+    """
+    allocator_kind: str = ""
+    """\"bfc", or empty: TensorFlow's own. "async": no allocator is run, only the
+    sum of what is live is held against the limit, since in a pool like
+    cuda_malloc_async's holes are little waste.
+    """
+    batch_scale: float = 0.0
+    """What has the batch in its shape is so many times as large; 0: as recorded."""
+    without_scope: list[str] = field(default_factory=list)
+    """What ops at or below these name scopes ask for is never asked for; an eager
+    op's name is its type.
+    """
+    dtype: list[WhatIfDtype] = field(default_factory=list)
+    find_smallest_limit: bool = False
+    """Look for the smallest limit that is enough: several replays more."""
+    maps: bool = False
+    """The two maps at Query.at."""
+
+
+@dataclass
+class WhatIfDtype(Message):
+    """Tensors of floating point numbers at or below the scope are of this type."""
+
+    scope: str = ""
+    """Empty: all."""
+    dtype: str = ""
+
+
+@dataclass
 class Query(Message):
     """See proto/datasets.proto, Query."""
 
@@ -307,6 +346,8 @@ class Query(Message):
     """
     program_point: int | None = None
     """Which moment of its program; unset: the allocation's own peak."""
+    what_if: WhatIfSettings = field(default_factory=lambda: WhatIfSettings())
+    """WHAT_IF: what is different; `at` is the moment of its maps."""
 
 
 @dataclass
@@ -1574,3 +1615,84 @@ class CompiledModules(Message):
     """Largest temporary block first."""
     detail: CompiledModuleDetail = field(default_factory=lambda: CompiledModuleDetail())
     quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class WhatIfCourse(Message):
+    """One way in which the recorded requests went, or would have gone."""
+
+    fits: bool = False
+    """Every request found a place, as far as the trace goes."""
+    refused: Request = field(default_factory=lambda: Request())
+    """The first that found none."""
+    refused_ns: int = 0
+    refused_event: int = 0
+    """Its event's index in the allocator."""
+    lasted_ns: int = 0
+    """Since the recording began (a duration): to the refusal, or to the end."""
+    peak_in_use_bytes: int = 0
+    """The most at once, over the whole recording."""
+    peak_reserved_bytes: int = 0
+    in_use_bytes: int = 0
+    """At the moment of the maps, or where the course ended if that came before."""
+    free_bytes: int = 0
+    largest_free_bytes: int = 0
+    limit_bytes: int = 0
+    """0: unknown."""
+    growth: bool = False
+    garbage_collection: bool = False
+    map: AddressMap = field(default_factory=lambda: AddressMap())
+
+
+@dataclass
+class WhatIfLimit(Message):
+    """See proto/datasets.proto, WhatIfLimit."""
+
+    limit_bytes: int = 0
+    fits: bool = False
+    peak_reserved_bytes: int = 0
+
+
+@dataclass
+class WhatIfAnswer(Message):
+    """The recorded requests of one allocator, served once more under other settings
+    by a model of TensorFlow's allocator: the filter's allocator; else that of the
+    first OOM, or of the highest use. What a request would have led to that was
+    refused when it was recorded is not known: only what the trace has is served.
+    """
+
+    host: str = ""
+    allocator: str = ""
+    fits: bool = False
+    """As WhatIfCourse of what was asked."""
+    peak_in_use_bytes: int = 0
+    peak_reserved_bytes: int = 0
+    largest_free_bytes: int = 0
+    smallest_limit_bytes: int = 0
+    """In whole MiB. 0: not looked for, or none within 16 times the present limit."""
+    asked: WhatIfCourse = field(default_factory=lambda: WhatIfCourse())
+    recorded: WhatIfCourse = field(default_factory=lambda: WhatIfCourse())
+    """What happened."""
+    limits: list[WhatIfLimit] = field(default_factory=list)
+    """Limits that were tried, the smallest first."""
+    requests: int = 0
+    """Allocations of the trace, and how many of them the model, left as recorded,
+    places where TensorFlow did. 0 where no allocator was run ("async").
+    """
+    placed_alike: int = 0
+    doubts: list[str] = field(default_factory=list)
+    """Why it may be otherwise, the weightiest first; empty: the model did all that
+    TensorFlow did, and only what the trace has was asked of it.
+    """
+    sentence: str = ""
+    """The answer in one sentence."""
+    quality: list[Quality] = field(default_factory=list)
+    batch_size: int = 0
+    """Examples of the recorded batch; 0: the shapes do not show it."""
+    step_low_bytes: int = 0
+    """Of the first step that was refused memory, the limit in which the whole of
+    it fits: in the order of execution that needs least, and most, as it was
+    forecast; both alike where an earlier step like it was completed. 0: not
+    known, or not looked for.
+    """
+    step_high_bytes: int = 0

@@ -17,7 +17,7 @@ import importlib
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -287,6 +287,53 @@ class Trace:
         """One allocation, and what lay at its address before and after."""
         query = Query(dataset=DatasetKind.ALLOCATION_LIFE, allocation_id=allocation_id)
         return self._ask(datasets.AllocationLife, query, only)
+
+    def what_if(
+        self,
+        *,
+        limit: int | None = None,
+        growth: bool | None = None,
+        gc: bool | None = None,
+        allocator: str = "bfc",
+        batch_scale: float = 0,
+        without: Sequence[str] = (),
+        dtype: Mapping[str, str] | None = None,
+        find_smallest_limit: bool = True,
+        maps: bool = False,
+        at: At = None,
+        only: Filter | None = None,
+    ) -> datasets.WhatIfAnswer:
+        """The recorded requests under other settings: would they have fitted?
+
+        Args:
+          limit: Bytes that the pool may hold; None, here as below: as recorded.
+          growth: Whether it grows region by region or is one region from the start.
+          gc: Whether unused regions are given back before a request is refused.
+          allocator: "bfc", or "async", a pool in which holes are no waste.
+          batch_scale: What has the batch in its shape is so many times as large.
+          without: Name scopes whose ops ask for nothing.
+          dtype: By name scope ("" for all), the type of floating point tensors.
+          find_smallest_limit: Whether to look for the smallest limit that is enough.
+          maps: Whether to give the two maps of the moment `at`.
+          at: The moment; None: the first out-of-memory, else the peak.
+          only: Whose requests; the allocator is chosen by it.
+        """
+        settings = datasets.WhatIfSettings(
+            limit_bytes=limit,
+            growth=growth,
+            garbage_collection=gc,
+            allocator_kind=allocator,
+            batch_scale=batch_scale,
+            without_scope=list(without),
+            dtype=[
+                datasets.WhatIfDtype(scope=scope, dtype=name)
+                for scope, name in (dtype or {}).items()
+            ],
+            find_smallest_limit=find_smallest_limit,
+            maps=maps,
+        )
+        query = Query(dataset=DatasetKind.WHAT_IF, what_if=settings, at=_moment(at))
+        return self._ask(datasets.WhatIfAnswer, query, only)
 
     def ask(self, query: Query) -> dict[str, Any]:
         """Any dataset as parsed canonical JSON.

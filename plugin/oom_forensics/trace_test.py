@@ -131,3 +131,16 @@ def test_it_is_a_path_and_starts_nothing_before_it_is_asked(oom_logdir: Path) ->
     with oom_forensics.open(oom_logdir) as opened:
         assert Path(opened) == oom_logdir
         assert opened._converter is None
+
+
+def test_the_requests_are_served_anew_in_another_limit(trace: Trace) -> None:
+    as_it_was = trace.what_if(find_smallest_limit=False)
+    assert not as_it_was.fits
+    assert as_it_was.asked.refused.op_name == trace.oom_window().ooms[0].request.op_name
+    smallest = trace.what_if().smallest_limit_bytes
+    enough = trace.what_if(limit=smallest, find_smallest_limit=False, maps=True)
+    assert enough.fits
+    assert enough.asked.map.chunks
+    assert not trace.what_if(limit=smallest - (1 << 20), find_smallest_limit=False).fits
+    with pytest.raises(TraceError, match="no/such/scope"):
+        trace.what_if(without=["no/such/scope"])

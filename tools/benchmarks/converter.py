@@ -79,6 +79,29 @@ def compare(
     return [*lines, ""]
 
 
+def what_if(logdir: Path, program: Path, rounds: int, events: int) -> list[str]:
+    """Serves the requests of real operations anew in other limits; lines of Markdown."""
+    many_events = HERE / "many_events.py"
+    subprocess.run([sys.executable, many_events, logdir, str(events)], check=True)
+    trace = next(logdir.glob("plugins/profile/*/*.xplane.pb"))
+    scan, load, asked = (
+        measure(rounds, program, way, trace) for way in ("scan", "load", "what_if")
+    )
+    return [
+        f"**What if**: real operations, {load['events']:,} memory events; the model places "
+        f"{asked['placed_alike']:,} of {asked['requests']:,} where TensorFlow did.",
+        "",
+        "| question | ms | |",
+        "| --- | ---: | --- |",
+        f"| bare scan of the wire | {scan['seconds'] * 1000:.0f} | |",
+        f"| first question, with the order of serving | {asked['first_ms']:.0f} | |",
+        f"| each further limit, with both maps | {asked['warm_ms']:.0f} "
+        f"| {asked['seconds'] / scan['seconds']:.1f} × the scan |",
+        f"| the smallest limit, {asked['limits']} limits tried | {asked['search_ms']:.0f} | |",
+        "",
+    ]
+
+
 def main() -> int:
     """Prints the tables of docs/benchmarks.md."""
     parser = argparse.ArgumentParser(prog="tools/bench converter")
@@ -103,6 +126,7 @@ def main() -> int:
             lines += compare(
                 "Synthetic, the collector's events", synthetic, program, options.rounds
             )
+        lines += what_if(logdir / "many", program, options.rounds, options.events // 10)
     print("\n".join(lines))
     return 0
 

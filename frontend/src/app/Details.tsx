@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { missingViews } from '../store/missingViews';
 import type { ViewName } from '../store/selection';
-import { select, selection } from '../store/session';
+import { client, select, selection } from '../store/session';
 import type { Target } from '../store/target';
 import { AddressMap } from '../views/address-map/AddressMap';
 import { Allocators } from '../views/allocators/Allocators';
@@ -18,6 +18,7 @@ import { LiveSet } from '../views/live-set/LiveSet';
 import { OomWindow } from '../views/oom-window/OomWindow';
 import { DataQuality } from '../views/quality/DataQuality';
 import { Steps } from '../views/steps/Steps';
+import { WhatIf } from '../views/what-if/WhatIf';
 import { MomentBar } from './MomentBar';
 
 interface DetailView {
@@ -53,6 +54,14 @@ const DETAIL_VIEWS: readonly DetailView[] = [
     applies: ({ allocator }) => allocator.oomCount > 0n,
   },
   { name: 'forecast', title: 'The whole step', View: Forecast, ofMoment: false },
+  {
+    name: 'what-if',
+    title: 'What if',
+    View: WhatIf,
+    ofMoment: true,
+    // A saved page serves nothing anew.
+    applies: (target) => hasLayout(target) && !client().offline,
+  },
   { name: 'leaks', title: 'Leaks', View: Leaks, ofMoment: false },
   { name: 'steps', title: 'Steps', View: Steps, ofMoment: false },
   { name: 'compare', title: 'Compare', View: Compare, ofMoment: true },

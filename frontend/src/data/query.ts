@@ -16,6 +16,7 @@ import {
   OomWindowSchema,
   QuerySchema,
   StepsSchema,
+  WhatIfAnswerSchema,
 } from '../generated/datasets_pb';
 
 /** What is asked beside the kind of dataset. */
@@ -58,6 +59,8 @@ export const ALLOCATION_LIFE = {
   kind: DatasetKind.ALLOCATION_LIFE,
   schema: AllocationLifeSchema,
 } as const;
+
+export const WHAT_IF = { kind: DatasetKind.WHAT_IF, schema: WhatIfAnswerSchema } as const;
 
 /** The one JSON of a query: equal questions give equal strings, so it is also the cache's key. */
 export function canonicalQuery(kind: DatasetKind, fields: QueryFields): string {

@@ -40,6 +40,7 @@ export const VIEWS = [
   'fragmentation',
   'window',
   'forecast',
+  'what-if',
   'leaks',
   'steps',
   'compare',

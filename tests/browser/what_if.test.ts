@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { expectNoErrors, FRAGMENTATION, openTab, sees, useBrowser } from './tab';
+
+useBrowser();
+
+describe('what if', () => {
+  it('serves the recorded requests in another limit, and names the smallest that is enough', async () => {
+    const opened = await openTab({ link: { run: FRAGMENTATION, view: 'what-if' } });
+    const view = opened.tab.getByRole('region', { name: 'What if' });
+    await view.getByText('does not fit', { exact: true }).first().waitFor();
+    await view.getByRole('img', { name: /^Limits that were tried: enough from/ }).waitFor();
+    await view.getByRole('img', { name: 'Recorded: map of the pool' }).waitFor();
+    await view.getByRole('img', { name: 'What if: map of the pool' }).waitFor();
+    await view.getByRole('button', { name: /^Smallest limit:/ }).click();
+    await view.getByText('fits', { exact: true }).first().waitFor();
+    await sees(opened, /every recorded request finds a place/);
+    expectNoErrors(opened);
+  });
+
+  it('is worked by the keyboard', async () => {
+    const opened = await openTab({ link: { run: FRAGMENTATION, view: 'what-if' } });
+    const view = opened.tab.getByRole('region', { name: 'What if' });
+    const limit = view.getByRole('slider', { name: /^Limit/ });
+    await limit.focus();
+    const before = await limit.getAttribute('aria-valuetext');
+    for (let i = 0; i < 12; i += 1) await opened.page.keyboard.press('ArrowLeft');
+    await expect.poll(() => limit.getAttribute('aria-valuetext')).not.toBe(before);
+    await view.getByText('does not fit', { exact: true }).first().waitFor();
+    expectNoErrors(opened);
+  });
+});
