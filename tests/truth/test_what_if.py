@@ -1,12 +1,14 @@
 """What `what-if` says of a limit is what happens when the job is really run in it.
 
-A demo job is recorded in a pool that is large enough. Of its trace the smallest limit is asked
-for; in that the same job trains to its end, and in a smaller one it dies of the very request
-that `what-if` names. One thread, so that the job asks for the same things each time.
+A demo job is recorded in a pool that is large enough, and `what-if` asked for the smallest limit
+of its trace. A MiB above it says that the job fits, and it does; two MiB below it names the
+request that is refused, and the job dies of that. One thread, so that the job asks for the same
+things each time; the MiB are for what a process does on its own.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -28,7 +30,7 @@ def run_demo(logdir: Path, limit_mib: int) -> subprocess.CompletedProcess[str]:
             str(logdir),
             "--memory-limit-mib",
             str(limit_mib),
-            "--batches=40",
+            "--batches=8",
             "--batch-size=128",
             "--large-batches=1",
         ],
@@ -42,8 +44,6 @@ def run_demo(logdir: Path, limit_mib: int) -> subprocess.CompletedProcess[str]:
 
 
 def ask(command: Any, logdir: Path, *flags: str) -> dict[str, Any]:
-    import json
-
     done = command("what-if", logdir, "--format=json", *flags)
     assert done.returncode == 0, done.stderr
     answer: dict[str, Any] = json.loads(done.stdout)
@@ -58,15 +58,16 @@ def test_the_named_limit_is_enough_and_less_fails_as_foretold(
     answer = ask(command, tmp_path / "large")
     assert answer["fits"]
     assert answer["placedAlike"] == answer["requests"]
+    assert answer["doubts"] == []
     smallest_mib = int(answer["smallestLimitBytes"]) // MIB
 
-    enough = run_demo(tmp_path / "enough", smallest_mib)
+    assert ask(command, tmp_path / "large", f"--limit={smallest_mib + 1}MiB")["fits"]
+    enough = run_demo(tmp_path / "enough", smallest_mib + 1)
     assert enough.returncode == 0, enough.stderr
 
-    too_small_mib = smallest_mib * 3 // 4
-    foretold = ask(command, tmp_path / "large", f"--limit={too_small_mib}MiB")
-    assert not foretold.get("fits", False)
-    died = run_demo(tmp_path / "small", too_small_mib)
+    foretold = ask(command, tmp_path / "large", f"--limit={smallest_mib - 2}MiB")
+    assert not foretold["fits"]
+    died = run_demo(tmp_path / "small", smallest_mib - 2)
     assert died.returncode == OUT_OF_MEMORY, died.stderr
     oom = dataset(tmp_path / "small", "oom_window")["ooms"][0]["request"]
     refused = foretold["asked"]["refused"]

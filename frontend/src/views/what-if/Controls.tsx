@@ -66,11 +66,11 @@ export function Controls(props: ControlsProps) {
         onChange={(allocator) => change({ allocator: allocator as Settings['allocator'] })}
       />
       {smallestLimit !== undefined && (
-        <button type="button" onClick={() => change({ limitBytes: smallestLimit })}>
+        <button type="button" class="button" onClick={() => change({ limitBytes: smallestLimit })}>
           Smallest limit: {formatBytes(smallestLimit)}
         </button>
       )}
-      <button type="button" onClick={() => onChange(AS_RECORDED)}>
+      <button type="button" class="button" onClick={() => onChange(AS_RECORDED)}>
         As recorded
       </button>
     </div>
