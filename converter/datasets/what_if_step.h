@@ -1,5 +1,5 @@
-// What the whole of a step needs that was refused memory, for WHAT_IF: the trace
-// has its requests only up to the refusal.
+// What the whole of a step needs that was refused memory, for WHAT_IF: the
+// trace has its requests only up to the refusal.
 #ifndef OOM_FORENSICS_CONVERTER_DATASETS_WHAT_IF_STEP_H_
 #define OOM_FORENSICS_CONVERTER_DATASETS_WHAT_IF_STEP_H_
 
