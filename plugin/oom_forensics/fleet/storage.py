@@ -8,7 +8,8 @@ import uuid
 from datetime import datetime, timezone
 from typing import Any
 
-import fsspec
+from oom_forensics.remote.addresses import RemoteError
+from oom_forensics.remote.filesystems import open_filesystem
 
 
 class FleetError(Exception):
@@ -113,10 +114,9 @@ def open_url(url: str) -> tuple[Any, str]:
       StorageError: there is no such protocol, or its package is not installed.
     """
     try:
-        filesystem, path = fsspec.core.url_to_fs(url)
-    except (ValueError, ImportError) as error:
-        raise StorageError(f"{url} cannot be opened: {error}") from None
-    return filesystem, path
+        return open_filesystem(url)
+    except RemoteError as error:
+        raise StorageError(str(error)) from None
 
 
 def is_local(filesystem: Any) -> bool:
