@@ -7,8 +7,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from advice.corpus import read_corpus
-from advice.follow import Outcome, as_json, follow
+from advice.corpus import Job, read_corpus
+from advice.follow import Outcome, as_json, follow, from_json
 from advice.page import page
 from advice.trial import Trials
 
@@ -32,8 +32,29 @@ def main() -> int:
         help="so many jobs side by side: at an out-of-memory TensorFlow waits for seconds",
     )
     parser.add_argument("--page", type=Path, help="where the page is written to")
+    parser.add_argument(
+        "--lines",
+        type=Path,
+        help="run nothing: the page of the lines that runs have printed, the last of each job",
+    )
+    parser.add_argument(
+        "--older-lines",
+        type=Path,
+        help="with --lines: of jobs that were not run since; the page marks them",
+    )
     options = parser.parse_args()
     corpus = {job.name: job for job in read_corpus()}
+    if options.lines:
+        outcomes = _read(options.lines, corpus)
+        older = _read(options.older_lines, corpus) if options.older_lines else {}
+        known = {**older, **outcomes}
+        text = page(
+            [known[name] for name in corpus if name in known],
+            len(corpus),
+            frozenset(older) - frozenset(outcomes),
+        )
+        options.page.write_text(text)
+        return 0
     unknown = set(options.jobs) - set(corpus)
     if unknown:
         parser.error(f"no such job: {', '.join(sorted(unknown))}")
@@ -42,21 +63,26 @@ def main() -> int:
     def followed(name: str) -> Outcome:
         return follow(corpus[name], CACHE / "runs" / name, trials, record=not options.again)
 
-    outcomes = []
+    made = []
     with ThreadPoolExecutor(options.at_once) as threads:
         for outcome in threads.map(followed, options.jobs or corpus):
-            outcomes.append(outcome)
+            made.append(outcome)
             print(as_json(outcome), flush=True)
-    text = page(outcomes, len(corpus))
     if options.page:
-        options.page.write_text(text)
-    broken = [each for outcome in outcomes for each in outcome.promises if each.held is False]
-    wrong = [each for each in outcomes if not each.verdict_is_right]
+        options.page.write_text(page(made, len(corpus)))
+    broken = [each for outcome in made for each in outcome.promises if each.held is False]
+    wrong = [each for each in made if not each.verdict_is_right]
     print(
-        f"{len(outcomes)} jobs, {len(broken)} broken promises, {len(wrong)} wrong verdicts",
+        f"{len(made)} jobs, {len(broken)} broken promises, {len(wrong)} wrong verdicts",
         file=sys.stderr,
     )
     return 1 if broken or wrong else 0
+
+
+def _read(file: Path, corpus: dict[str, Job]) -> dict[str, Outcome]:
+    lines = [line for line in file.read_text().splitlines() if line.startswith("{")]
+    outcomes = [from_json(line, corpus) for line in lines]
+    return {outcome.job.name: outcome for outcome in outcomes}
 
 
 if __name__ == "__main__":

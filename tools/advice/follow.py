@@ -107,6 +107,13 @@ def _tried(job: Job, remedy: dict[str, Any], trials: Trials) -> Advice:
     )
 
 
+def from_json(line: str, jobs: dict[str, Job]) -> Outcome:
+    """Reads what `as_json` made."""
+    told = json.loads(line)
+    advice = [Advice(**each) for each in told["advice"]]
+    return Outcome(**{**told, "job": jobs[told["job"]], "advice": advice})
+
+
 def as_json(outcome: Outcome) -> str:
     """Returns one line of JSON with all of an outcome."""
     flat = outcome._asdict() | {

@@ -30,22 +30,36 @@ _ALIKE = 0.05
 _MOST_ABOVE = 1.35
 
 
-def page(outcomes: list[Outcome], corpus: int) -> str:
-    """Returns the page as Markdown; `corpus` is how many jobs there are."""
+_OLDER = " †"
+
+
+def page(outcomes: list[Outcome], corpus: int, older: frozenset[str] = frozenset()) -> str:
+    """Returns the page as Markdown.
+
+    Args:
+      outcomes: Of the jobs, in the order of the page.
+      corpus: How many jobs there are.
+      older: Those of them that were not run with the code as it is.
+    """
     scope = f"{len(outcomes)} of the {corpus} jobs of the corpus were taken through it."
+    if older:
+        scope += (
+            f" {len(older)} of them, marked{_OLDER}, were last run with an earlier state of the"
+            " forecast, and are counted as they came out then; their peaks are not compared."
+        )
     lines = [
         _HEAD,
         scope,
         "",
         "## In all",
         "",
-        *_totals(outcomes),
+        *_totals(outcomes, older),
         "",
         "## By job",
         "",
-        *_jobs(outcomes),
+        *_jobs(outcomes, older),
     ]
-    lines += ["", "## By remedy", "", *_remedies(outcomes), ""]
+    lines += ["", "## By remedy", "", *_remedies(outcomes, older), ""]
     return "\n".join(lines)
 
 
@@ -53,7 +67,7 @@ def _share(part: int, whole: int) -> str:
     return f"{part} of {whole}" + (f" ({100 * part / whole:.0f} %)" if whole else "")
 
 
-def _totals(outcomes: list[Outcome]) -> Iterable[str]:
+def _totals(outcomes: list[Outcome], older: frozenset[str]) -> Iterable[str]:
     promises = [each for outcome in outcomes for each in outcome.promises]
     tried = [each for each in promises if each.held is not None]
     slack = [each for each in tried if each.slack is not None]
@@ -64,7 +78,11 @@ def _totals(outcomes: list[Outcome]) -> Iterable[str]:
         if each.grade != PROMISE and each.held is not None
     ]
     curable = [outcome for outcome in outcomes if outcome.job.curable]
-    forecasts = [each for each in outcomes if each.forecast_high_bytes and each.peak_bytes]
+    forecasts = [
+        each
+        for each in outcomes
+        if each.forecast_high_bytes and each.peak_bytes and each.job.name not in older
+    ]
     contained = [each for each in forecasts if _contains(each)]
     close = [
         each for each in forecasts if each.forecast_high_bytes <= _MOST_ABOVE * each.peak_bytes
@@ -106,20 +124,23 @@ def _mib(bytes_: int) -> str:
     return f"{bytes_ / _MIB:.0f}"
 
 
-def _jobs(outcomes: list[Outcome]) -> Iterable[str]:
+def _jobs(outcomes: list[Outcome], older: frozenset[str]) -> Iterable[str]:
     yield "| job | why it dies | verdict | | peak with room, MiB | forecast, MiB |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for outcome in outcomes:
         right = "✓" if outcome.verdict_is_right else f"**✗** {' or '.join(outcome.job.verdicts)}"
+        is_older = outcome.job.name in older
+        peak = _mib(outcome.peak_bytes) if outcome.peak_bytes and not is_older else ""
         forecast = (
             f"{_mib(outcome.forecast_low_bytes)} to {_mib(outcome.forecast_high_bytes)}"
-            if outcome.forecast_high_bytes
+            if outcome.forecast_high_bytes and not is_older
             else ""
         )
         yield (
-            f"| `{outcome.job.name}` in {outcome.job.limit_mib} MiB | {outcome.job.because} |"
+            f"| `{outcome.job.name}`{_OLDER if is_older else ''} in {outcome.job.limit_mib} MiB |"
+            f" {outcome.job.because} |"
             f" {outcome.verdict or 'no out-of-memory'} | {right} |"
-            f" {_mib(outcome.peak_bytes) if outcome.peak_bytes else ''} | {forecast} |"
+            f" {peak} | {forecast} |"
         )
 
 
@@ -131,11 +152,13 @@ def _became(advice: Advice) -> str:
     return "ran to the end" + ("; less would do" if advice.slack else "")
 
 
-def _remedies(outcomes: list[Outcome]) -> Iterable[str]:
+def _remedies(outcomes: list[Outcome], older: frozenset[str]) -> Iterable[str]:
     yield "| job | remedy | grade | what became of it |"
     yield "| --- | --- | --- | --- |"
     for outcome in outcomes:
+        mark = _OLDER if outcome.job.name in older else ""
         for advice in outcome.advice:
             yield (
-                f"| `{outcome.job.name}` | {advice.title} | {advice.grade} | {_became(advice)} |"
+                f"| `{outcome.job.name}`{mark} | {advice.title} | {advice.grade} |"
+                f" {_became(advice)} |"
             )

@@ -19,7 +19,7 @@ from advice.corpus import Job
 from advice.verdicts import peak_requested_bytes
 
 MEASURED = Path(__file__).with_name("measured.py")
-TIME_LIMIT_S = 300
+TIME_LIMIT_S = 900
 
 ENVIRONMENT = {
     "TF_CPU_ALLOCATOR_USE_BFC": "1",
