@@ -1,10 +1,11 @@
 // What TensorFlow loads: a library so plain that every libc can load it, which
 // then loads the collector.
 //
-// `import tensorflow` fails for everybody where a library in tensorflow-plugins/
-// cannot be loaded. The collector needs a libc and a libstdc++ of a certain age;
-// a wheel says so to pip, but an environment may be copied to a machine that is
-// older. Then nothing is recorded, one line says why, and TensorFlow goes on.
+// `import tensorflow` fails for everybody where a library in
+// tensorflow-plugins/ cannot be loaded. The collector needs a libc and a
+// libstdc++ of a certain age; a wheel says so to pip, but an environment may be
+// copied to a machine that is older. Then nothing is recorded, one line says
+// why, and TensorFlow goes on.
 //
 // Therefore nothing of C++'s library may be used here, and of libc only what it
 // had from the first on x86-64 (tests/wheel looks at the versions).
@@ -29,9 +30,7 @@ using InitProfiler = void (*)(TF_ProfilerRegistrationParams*, TF_Status*);
 constexpr char kCollector[] = "oom_forensics/liboom_forensics_collector.so";
 constexpr size_t kMaxPath = 4096;
 
-iovec Part(const char* text) {
-  return {const_cast<char*>(text), strlen(text)};
-}
+iovec Part(const char* text) { return {const_cast<char*>(text), strlen(text)}; }
 
 void SayWhyNot(const char* why) {
   const iovec line[] = {
