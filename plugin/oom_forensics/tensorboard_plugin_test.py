@@ -203,6 +203,8 @@ def test_a_browser_that_hangs_up_ends_only_its_own_work(oom_tab: Tab, oom_logdir
     oom_tab.get("data", run=run, query='{"dataset": "INFO"}')
     (converter,) = converters(oom_logdir)
     os.kill(converter, signal.SIGSTOP)
+    # The threads of the questions so far end a little after their answers.
+    wait_until(lambda: answering() == 0)
     before = answering()
     left = http.client.HTTPConnection(address.hostname or "", address.port)
     left.request("GET", f"/data/plugin/oom_forensics/data?{arguments}")
