@@ -172,9 +172,13 @@ inline constexpr std::string_view kCuptiPlanePrefix = "/oom_forensics:cupti:";
 // xla.HloProto with its buffer_assignment. In a trace of TensorFlow's profiler
 // it is TensorFlow's own; where the collector writes a file itself, it writes
 // the modules of what was live or refused, and the plane has
-// kModulesLeftOut... as plane stats.
+// kModulesLeftOut... as plane stats, each module kCompileNs after its
+// kHloProto.
 inline constexpr std::string_view kModulesPlane = "/host:metadata";
 inline constexpr std::string_view kHloProto = "Hlo Proto";  // bytes
+// From when TensorFlow turned to the function until XLA had compiled it.
+// Absent: not seen.
+inline constexpr std::string_view kCompileNs = "compile_ns";  // uint64
 inline constexpr std::string_view kSourcePlane = "/oom_forensics:source";
 inline constexpr std::string_view kBaselineLine = "baseline";
 inline constexpr std::string_view kEventsLine = "events";

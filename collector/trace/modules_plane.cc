@@ -28,6 +28,10 @@ std::string Fields(const ModuleProto& module, PlaneBuilder* plane) {
       module.name + "(" + std::to_string(module.program_id) + ")");
   plane->AddBytes(&writer, schema::xevent_metadata::kStats, schema::kHloProto,
                   module.bytes);
+  if (module.compile_ns != 0) {
+    plane->AddUint(&writer, schema::xevent_metadata::kStats, schema::kCompileNs,
+                   module.compile_ns);
+  }
   return fields;
 }
 

@@ -16,6 +16,8 @@ struct Plane {
   std::string name;
   // By program id: the name, and how many bytes the module has.
   std::map<int64_t, std::pair<std::string, size_t>> modules;
+  // By program id; of those that say it.
+  std::map<int64_t, uint64_t> compile_ns;
   std::map<std::string, uint64_t> counts;
   std::string why_left_out;
 };
@@ -54,7 +56,13 @@ Plane Read(const std::string& space) {
         } else if (metadata.tag() == schema::xevent_metadata::kStats) {
           pbf_reader stat = metadata.get_message();
           stat.next(schema::xstat::kMetadataId);
-          EXPECT_EQ(stat_names[stat.get_uint64()], schema::kHloProto);
+          const std::string name = stat_names[stat.get_uint64()];
+          if (name == schema::kCompileNs) {
+            stat.next(schema::xstat::kUint64Value);
+            result.compile_ns[key] = stat.get_uint64();
+            continue;
+          }
+          EXPECT_EQ(name, schema::kHloProto);
           stat.next(schema::xstat::kBytesValue);
           result.modules[key].second = stat.get_view().size();
         } else {
@@ -89,6 +97,14 @@ TEST(ModulesPlane, HoldsAllThatFit) {
   EXPECT_EQ(plane.modules.at(0), std::pair(std::string("f(0)"), size_t{10}));
   EXPECT_EQ(plane.modules.at(7), std::pair(std::string("f(7)"), size_t{20}));
   EXPECT_EQ(plane.counts.at("modules_left_out"), 0u);
+}
+
+TEST(ModulesPlane, SaysHowLongAModuleTookToCompileWhereThatWasSeen) {
+  ModuleProto seen = Module(7, 20);
+  seen.compile_ns = 1500;
+  const Plane plane =
+      Read(WriteModulesPlane({7}, {Module(0, 10), seen}, 100, ""));
+  EXPECT_EQ(plane.compile_ns, (std::map<int64_t, uint64_t>{{7, 1500}}));
 }
 
 TEST(ModulesPlane, HoldsFirstWhatIsMissedMostAndCountsTheRest) {

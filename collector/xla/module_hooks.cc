@@ -8,6 +8,7 @@
 #include "collector/tensorflow/hook_set.h"
 #include "collector/xla/function_name.h"
 #include "collector/xla/program_id.h"
+#include "collector/xla/runs.h"
 
 namespace oom_forensics::collector {
 namespace {
@@ -133,6 +134,7 @@ void Learn(const Hooks& hooks, const void* hlo_module,
     module.function = FunctionNameOf(module.name);
     module.program_id = ProgramIdOf(hooks, hlo_module);
     module.plan = PlanOf(SerializedAssignment(hooks, assignment));
+    module.compile_ns = NsSinceLaunch();
     module.estimated_proto_bytes =
         static_cast<uint64_t>(hooks.instruction_count(hlo_module)) *
             kBytesPerInstruction +

@@ -97,7 +97,9 @@ std::vector<ModuleProto> ModuleProtoReader::Read(const XlaModules& modules,
     ModuleProto module;
     module.bytes = serialize_(proto);
     delete_proto_(proto);
-    if (Identify(&module)) result.push_back(std::move(module));
+    if (!Identify(&module)) continue;
+    module.compile_ns = modules.CompileNs(module.program_id);
+    result.push_back(std::move(module));
   }
   return result;
 }

@@ -18,6 +18,8 @@ struct ModuleProto {
   std::string name;
   // xla.HloProto, serialised, with its buffer_assignment.
   std::string bytes;
+  // XlaModule::compile_ns.
+  uint64_t compile_ns = 0;
 };
 
 class ModuleProtoReader {

@@ -31,6 +31,14 @@ const XlaModule* XlaModules::Find(const void* address) const noexcept {
   return found == alive_.end() ? nullptr : found->second;
 }
 
+uint64_t XlaModules::CompileNs(int64_t program_id) const noexcept {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  for (const auto& [address, module] : alive_) {
+    if (module->program_id == program_id) return module->compile_ns;
+  }
+  return 0;
+}
+
 uint64_t XlaModules::EstimatedProtoBytes() const noexcept {
   std::shared_lock<std::shared_mutex> lock(mutex_);
   uint64_t bytes = 0;

@@ -23,6 +23,9 @@ struct XlaModule {
   // As a person knows it.
   std::string function;
   BufferPlan plan;
+  // From the launch of the kernel that had it compiled, in the same thread,
+  // until it was known; 0: not seen.
+  uint64_t compile_ns = 0;
   // How large its HloProto is, roughly.
   uint64_t estimated_proto_bytes = 0;
 };
@@ -37,6 +40,9 @@ class XlaModules {
   // The module that is alive at `address`; null if it is not known. What is
   // returned stays.
   const XlaModule* Find(const void* address) const noexcept;
+
+  // Of the module with this id that is alive; 0: not known.
+  uint64_t CompileNs(int64_t program_id) const noexcept;
 
   // Of all that are alive.
   uint64_t EstimatedProtoBytes() const noexcept;

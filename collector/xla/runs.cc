@@ -1,5 +1,6 @@
 #include "collector/xla/runs.h"
 
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -14,6 +15,8 @@ struct CompiledRun {
   // if no kernel did.
   const void* kernel = nullptr;
   const void* context = nullptr;
+  // When it was launched.
+  std::chrono::steady_clock::time_point launched;
   // Its name; empty until asked for.
   std::string launch_op;
   // The module that runs or, after that, has run. Null: none yet, or one that
@@ -54,12 +57,14 @@ constexpr size_t kExecutableCount =
 
 constexpr char kCompute[] =
     "_ZN10tensorflow8XlaRunOp7ComputeEPNS_15OpKernelContextE";
+constexpr char kCompileCompute[] =
+    "_ZN10tensorflow12XlaCompileOp7ComputeEPNS_15OpKernelContextE";
 constexpr char kComputeAsync[] =
     "_ZN10tensorflow18XlaLocalLaunchBase12ComputeAsyncEPNS_"
     "15OpKernelContextESt8functionIFvvEE";
 
 // The kernels that launch executables: of jit_compile=True the second, of
-// clusters the first.
+// clusters the first, which the last compiles.
 struct KernelClass {
   const char* name;
   const char* mangled_class;
@@ -71,6 +76,8 @@ constexpr KernelClass kKernels[] = {
      kComputeAsync},
     {"tensorflow::XlaLocalLaunchOp", "N10tensorflow16XlaLocalLaunchOpE",
      kComputeAsync},
+    {"tensorflow::XlaCompileOp", "N10tensorflow12XlaCompileOpE",
+     kCompileCompute},
 };
 constexpr size_t kKernelCount = sizeof(kKernels) / sizeof(kKernels[0]);
 
@@ -150,11 +157,12 @@ void HookedCompute(void* self, void* context, void* done) {
   CompiledRun run;
   run.kernel = self;
   run.context = context;
+  run.launched = std::chrono::steady_clock::now();
   const RunScope scope(&run);
   g_hooks->compute[kClass](self, context, done);
 }
 constexpr Compute kHookedComputes[kKernelCount] = {
-    HookedCompute<0>, HookedCompute<1>, HookedCompute<2>};
+    HookedCompute<0>, HookedCompute<1>, HookedCompute<2>, HookedCompute<3>};
 
 // While the kernel executes, it is alive: it waits for the executable.
 void NameLaunchOp(CompiledRun* run) noexcept {
@@ -240,6 +248,15 @@ void DescribeRequest(CompiledRun* run, uint64_t bytes, bool has_op,
   // Beyond its plan an execution only asks for results that it could not put
   // into the memory of an argument.
   if (!requests.empty() || !run->executing) origin->buffer_kind = "output";
+}
+
+uint64_t NsSinceLaunch() noexcept {
+  const CompiledRun* const run = CurrentThread().compiled_run;
+  if (run == nullptr || run->context == nullptr) return 0;
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(
+          std::chrono::steady_clock::now() - run->launched)
+          .count());
 }
 
 HookReport InstallRunHooks(const TensorFlowLibraries& tensorflow,

@@ -23,6 +23,10 @@ struct CompiledRun;
 void DescribeRequest(CompiledRun* run, uint64_t bytes, bool has_op,
                      CompiledOrigin* origin) noexcept;
 
+// How long ago the kernel was launched that the calling thread is in, if it is
+// one that runs or compiles functions; else 0.
+uint64_t NsSinceLaunch() noexcept;
+
 // To be called once, before anything is compiled; `modules` must live as long
 // as the process.
 HookReport InstallRunHooks(const TensorFlowLibraries& tensorflow,

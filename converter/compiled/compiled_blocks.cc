@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "converter/compiled/fresh_results.h"
 #include "converter/compiled/module_match.h"
 #include "converter/text/text.h"
 #include "core/bfc.h"
@@ -54,13 +55,12 @@ void ResolveRecorded(const ModuleMatcher& matcher, HostTrace* trace) {
   }
 }
 
-void ResolveByOrder(const ModuleMatcher& matcher, HostTrace* trace) {
-  for (AllocatorTrace& allocator : trace->allocators) {
-    for (const RowMatch& match : matcher.MatchRows(allocator)) {
-      const AllocationSite site = trace->sites.Get(allocator.site[match.row]);
-      allocator.site[match.row] =
-          trace->sites.Intern(Named(site, match.request, trace));
-    }
+void Rename(const std::vector<RowMatch>& matches, AllocatorTrace* allocator,
+            HostTrace* trace) {
+  for (const RowMatch& match : matches) {
+    const AllocationSite site = trace->sites.Get(allocator->site[match.row]);
+    allocator->site[match.row] =
+        trace->sites.Intern(Named(site, match.request, trace));
   }
 }
 
@@ -129,7 +129,10 @@ void NameCompiledBlocks(HostTrace* trace) {
   if (trace->modules.empty() && trace->compiled_requests.size() == 0) return;
   const ModuleMatcher matcher(trace);
   ResolveRecorded(matcher, trace);
-  ResolveByOrder(matcher, trace);
+  for (AllocatorTrace& allocator : trace->allocators) {
+    Rename(matcher.MatchRows(allocator), &allocator, trace);
+    Rename(MatchFreshResults(*trace, allocator), &allocator, trace);
+  }
   OpenBlocks(trace);
 }
 

@@ -29,8 +29,7 @@ ModuleMatcher::ModuleMatcher(HostTrace* trace) : trace_(*trace) {
     functions_.push_back(trace->strings.Intern(module.function));
     names_.push_back(trace->strings.Intern(module.name));
     by_name_.try_emplace(std::pair(module.program_id, names_.back()), i);
-    Sequence sequence;
-    sequence.module = static_cast<int32_t>(i);
+    Sequence sequence{static_cast<int32_t>(i), {}, FreshResults(module)};
     uint64_t largest = 0;
     for (const CompiledAllocation& allocation : module.allocations) {
       if (!IsAskedFor(allocation)) continue;
@@ -122,6 +121,42 @@ ModuleMatcher::Found ModuleMatcher::FindAt(const AllocatorTrace& allocator,
   return found;
 }
 
+CompiledRequest ModuleMatcher::RequestOf(const Sequence& sequence,
+                                         size_t i) const {
+  const auto module = static_cast<size_t>(sequence.module);
+  const CompiledAllocation& allocation = *sequence.allocations[i];
+  CompiledRequest request;
+  request.function = functions_[module];
+  request.module_name = names_[module];
+  request.program_id = trace_.modules[module].program_id;
+  request.module = sequence.module;
+  request.allocation = allocation.index;
+  request.kind = allocation.kind;
+  request.has_kind = true;
+  request.match = RequestMatch::kByOrder;
+  return request;
+}
+
+size_t ModuleMatcher::MatchBeyond(const Sequence& sequence,
+                                  const AllocatorTrace& allocator,
+                                  const std::vector<Row>& rows, size_t at,
+                                  std::vector<RowMatch>* matches) const {
+  int32_t from = 0;
+  while (at < rows.size() && FindAt(allocator, rows, at).length < 2) {
+    const uint64_t bytes =
+        trace_.sites.Get(allocator.site[rows[at]]).requested_bytes;
+    const int32_t result = sequence.fresh_results.NextOf(bytes, from);
+    if (result == FreshResults::kNone) break;
+    CompiledRequest request = RequestOf(sequence, 0);
+    SetFreshResult(trace_, result, &request);
+    request.others_fit =
+        sequence.fresh_results.NextOf(bytes, result + 1) != FreshResults::kNone;
+    matches->push_back({rows[at++], request});
+    from = result + 1;
+  }
+  return at;
+}
+
 std::vector<RowMatch> ModuleMatcher::MatchRows(
     const AllocatorTrace& allocator) const {
   std::vector<RowMatch> matches;
@@ -146,21 +181,13 @@ std::vector<RowMatch> ModuleMatcher::MatchRows(
         continue;
       }
       for (size_t i = 0; i < found.length; ++i) {
-        const auto module = static_cast<size_t>(found.sequence->module);
-        const CompiledAllocation& allocation = *found.sequence->allocations[i];
-        CompiledRequest request;
-        request.function = functions_[module];
-        request.module_name = names_[module];
-        request.program_id = trace_.modules[module].program_id;
-        request.module = found.sequence->module;
-        request.allocation = allocation.index;
-        request.kind = allocation.kind;
-        request.has_kind = true;
-        request.match = RequestMatch::kByOrder;
+        CompiledRequest request = RequestOf(*found.sequence, i);
         request.others_fit = found.others_fit;
         matches.push_back({rows[at + i], request});
       }
       at += found.length;
+      if (found.length < found.sequence->allocations.size()) continue;
+      at = MatchBeyond(*found.sequence, allocator, rows, at, &matches);
     }
   }
   return matches;

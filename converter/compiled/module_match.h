@@ -11,15 +11,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "converter/compiled/fresh_results.h"
 #include "converter/trace/host_trace.h"
 
 namespace oom_forensics {
-
-// An allocation, or a request that failed, and what it is for.
-struct RowMatch {
-  Row row = kNoRow;
-  CompiledRequest request;
-};
 
 class ModuleMatcher {
  public:
@@ -40,6 +35,8 @@ class ModuleMatcher {
   struct Sequence {
     int32_t module = 0;
     std::vector<const CompiledAllocation*> allocations;
+    // What it may ask for after them.
+    FreshResults fresh_results;
   };
   struct Found {
     const Sequence* sequence = nullptr;
@@ -52,6 +49,14 @@ class ModuleMatcher {
                size_t at) const;
   size_t LengthAt(const Sequence& sequence, const AllocatorTrace& allocator,
                   const std::vector<Row>& rows, size_t at) const;
+
+  // For the i-th of the sequence.
+  CompiledRequest RequestOf(const Sequence& sequence, size_t i) const;
+  // Matches rows from `at` on with what a run asks for beyond its plan; where
+  // the next begins.
+  size_t MatchBeyond(const Sequence& sequence, const AllocatorTrace& allocator,
+                     const std::vector<Row>& rows, size_t at,
+                     std::vector<RowMatch>* matches) const;
 
   const HostTrace& trace_;
   std::vector<StringId> functions_;

@@ -1,8 +1,10 @@
 #include "converter/datasets/address_map.h"
 
 #include <array>
+#include <utility>
 
 #include "converter/datasets/answer_parts.h"
+#include "converter/trace/op_name.h"
 
 namespace oom_forensics {
 namespace {
@@ -40,6 +42,44 @@ void FillBins(const AllocatorReplay& replay, const ChunkMap& map,
   }
 }
 
+// As the filter of allocations, where a part is no site of its own.
+bool KeepsPart(const Filter& filter, const Allocation& part) {
+  return part.allocated_bytes() >= filter.min_bytes() &&
+         IsInScope(part.op_name(), filter.scope());
+}
+
+// What lies in a block at its own peak, or at the point that is asked for.
+void OpenBlock(const SelectedAllocator& allocator, const RowPredicate& keeps,
+               Row row, const Query& query, Chunk* chunk) {
+  const HostTrace& host = allocator.host->trace();
+  const CompiledRequest& request =
+      *host.CompiledOf(allocator.replay->SiteOf(row));
+  const CompiledModule& module = *host.ModuleOf(request);
+  const CompiledAllocation& block = *host.AllocationOf(request);
+  ProgramPoint point = block.peak;
+  const bool chosen = query.has_program_point() &&
+                      query.program_point() < module.program.size() &&
+                      query.module() == module.name;
+  if (chosen) point = query.program_point();
+  CompiledBlock* message = chunk->mutable_allocation()->mutable_compiled();
+  message->set_program_points(static_cast<uint32_t>(module.program.size()));
+  message->set_program_point(point);
+  if (point < module.program.size()) {
+    message->set_program_point_op(module.program[point].op_name);
+  }
+  if (point == block.peak) {
+    keeps.ForEachPart(row, [&](const AllocationPart& part) {
+      *chunk->add_parts() = MakePart(allocator, part);
+    });
+    return;
+  }
+  int32_t number = 0;
+  for (const BlockPart& part : block.PartsAt(point)) {
+    Allocation made = MakePartAtPoint(allocator, row, block, part, number++);
+    if (KeepsPart(query.filter(), made)) *chunk->add_parts() = std::move(made);
+  }
+}
+
 }  // namespace
 
 void FillAddressMap(const SelectedAllocator& allocator, Position position,
@@ -66,9 +106,7 @@ void FillAddressMap(const SelectedAllocator& allocator, Position position,
     if (!chunk.is_free() && keeps(chunk.row)) {
       *out->mutable_allocation() = MakeAllocation(allocator, chunk.row);
       if (keeps.OpenedParts(trace.site[chunk.row]) != nullptr) {
-        keeps.ForEachPart(chunk.row, [&](const AllocationPart& part) {
-          *out->add_parts() = MakePart(allocator, part);
-        });
+        OpenBlock(allocator, keeps, chunk.row, query, out);
       }
     }
   }

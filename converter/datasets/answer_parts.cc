@@ -160,6 +160,39 @@ Request MakeRequest(const SelectedAllocator& allocator, Row row,
   return request;
 }
 
+Allocation MakePartAtPoint(const SelectedAllocator& allocator, Row row,
+                           const CompiledAllocation& block,
+                           const BlockPart& part, int32_t number) {
+  Allocation message = MakeAllocation(allocator, row);
+  CompiledBlock* compiled = message.mutable_compiled();
+  compiled->set_block_address(message.address());
+  compiled->set_block_bytes(message.allocated_bytes());
+  compiled->set_is_part(true);
+  compiled->set_part(number);
+  message.set_address(message.address() + part.offset_bytes);
+  message.set_requested_bytes(part.size_bytes);
+  message.set_allocated_bytes(part.size_bytes);
+  message.clear_source();
+  if (part.buffer == BlockPart::kUnused) {
+    compiled->set_is_unused(true);
+    message.clear_op_name();
+    message.set_scope(compiled->function());
+    return message;
+  }
+  const CompiledBuffer& buffer = block.buffers[part.buffer];
+  compiled->set_instruction(buffer.instruction);
+  compiled->set_held_for_backward(buffer.held_for_backward);
+  message.set_op_name(buffer.op_name.empty() ? buffer.opcode : buffer.op_name);
+  message.set_scope(std::string(ScopeOf(buffer.op_name)));
+  message.set_op_type(std::string(OpTypeOf(buffer.op_name)));
+  std::vector<int64_t> dims;
+  message.set_has_shape(ParseShape(buffer.shape, &dims));
+  message.mutable_shape()->Assign(dims.begin(), dims.end());
+  message.set_dtype(DtypeName(buffer.dtype));
+  message.set_role(RoleOfBuffer(buffer));
+  return message;
+}
+
 CompiledBlock MakeCompiledBlock(const HostTrace& host,
                                 const AllocationSite& site) {
   CompiledBlock message;

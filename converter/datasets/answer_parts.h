@@ -24,6 +24,12 @@ Allocation MakePart(const SelectedAllocator& allocator,
 Request MakeRequest(const SelectedAllocator& allocator, Row row,
                     uint64_t requested_bytes);
 
+// A part of a block that is shown at another point of its program than its
+// own peak: the part lies there then, the number-th of the block.
+Allocation MakePartAtPoint(const SelectedAllocator& allocator, Row row,
+                           const CompiledAllocation& block,
+                           const BlockPart& part, int32_t number);
+
 // Of what XLA asked for; `site` is the request's.
 CompiledBlock MakeCompiledBlock(const HostTrace& host,
                                 const AllocationSite& site);

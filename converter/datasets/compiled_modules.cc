@@ -67,6 +67,7 @@ CompiledModuleInfo InfoOf(const HostTrace& host, const CompiledModule& module,
   info.set_refused_count(use.refused);
   info.set_instruction_count(module.program.size());
   info.set_has_schedule(module.has_schedule);
+  info.set_compile_ns(module.compile_ns);
   std::vector<const CompiledAllocation*> parameters;
   uint64_t buffers = 0;
   for (const CompiledAllocation& allocation : module.allocations) {

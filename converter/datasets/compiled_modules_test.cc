@@ -9,6 +9,7 @@
 
 #include "converter/datasets/dataset.h"
 #include "converter/testing/trace_builder.h"
+#include "converter/testing/xspace_builder.h"
 #include "converter/text/text.h"
 
 namespace oom_forensics {
@@ -20,8 +21,8 @@ class CompiledModulesTest : public ::testing::Test {
  protected:
   CompiledModulesTest() {
     std::ifstream file(kTrace, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    run_ = test::OpenBytes({bytes});
+    bytes_ = {std::istreambuf_iterator<char>(file), {}};
+    run_ = test::OpenBytes({bytes_});
   }
 
   template <typename Message>
@@ -41,6 +42,7 @@ class CompiledModulesTest : public ::testing::Test {
     return Ask<Allocations>(query);
   }
 
+  std::string bytes_;
   // gtest's fixtures have a Run of their own.
   std::unique_ptr<oom_forensics::Run> run_;
 };
@@ -55,6 +57,21 @@ TEST_F(CompiledModulesTest, TheStepIsListedWithItsBytesAndRuns) {
   EXPECT_EQ(step.run_count(), 2);
   EXPECT_GT(step.temp_bytes(), 0);
   EXPECT_TRUE(step.has_schedule());
+}
+
+TEST_F(CompiledModulesTest, HowLongItTookToCompileTheHostsEventsTell) {
+  Query query;
+  query.set_dataset(COMPILED_MODULES);
+  EXPECT_EQ(Ask<CompiledModules>(query).modules(0).compile_ns(), 0u)
+      << "the golden trace has no such events";
+  const std::string module = Ask<CompiledModules>(query).modules(0).name();
+  test::PlaneBuilder plane("/host:CPU");
+  const int64_t compile = plane.AddEventMetadata("CpuCompiler::RunBackend");
+  plane.AddLine(
+      {11, "t", 0, {{compile, 0, 2'000'000, {test::Ref("name", module)}}}});
+  // Messages of protobuf are merged by writing one behind the other.
+  run_ = test::OpenBytes({bytes_ + test::SerializeSpace({plane.Serialize()})});
+  EXPECT_EQ(Ask<CompiledModules>(query).modules(0).compile_ns(), 2000u);
 }
 
 TEST_F(CompiledModulesTest, WhatLiesInTheBlockAddsUpToIt) {
@@ -139,6 +156,42 @@ TEST_F(CompiledModulesTest, AStackedTimelineOpensBlocksToo) {
     for (const uint64_t bytes : column.contributor_bytes()) sum += bytes;
     EXPECT_LE(sum, column.in_use_max_bytes());
   }
+}
+
+TEST_F(CompiledModulesTest, AMapShowsWhatLiesInABlockAtAChosenInstruction) {
+  Query query;
+  query.set_dataset(FRAGMENTATION);
+  query.mutable_at()->set_peak(true);
+  const auto opened_at = [&] {
+    const auto answer = Ask<Fragmentation>(query);
+    Chunk largest;
+    for (const Chunk& chunk : answer.maps(0).chunks()) {
+      if (chunk.parts_size() > 0 && chunk.size_bytes() > largest.size_bytes()) {
+        largest = chunk;
+      }
+    }
+    return largest;
+  };
+  const auto bytes_of = [](const Chunk& chunk) {
+    uint64_t bytes = 0;
+    for (const Allocation& part : chunk.parts()) {
+      EXPECT_EQ(part.address(), chunk.address() + bytes);
+      bytes += part.allocated_bytes();
+    }
+    return bytes;
+  };
+  const Chunk at_peak = opened_at();
+  const CompiledBlock& block = at_peak.allocation().compiled();
+  ASSERT_GT(block.program_points(), 2u);
+  EXPECT_EQ(bytes_of(at_peak), at_peak.allocation().allocated_bytes());
+
+  query.set_module(block.module());
+  query.set_program_point(0);
+  const Chunk at_begin = opened_at();
+  EXPECT_EQ(at_begin.address(), at_peak.address());
+  EXPECT_EQ(at_begin.allocation().compiled().program_point(), 0u);
+  EXPECT_EQ(bytes_of(at_begin), at_begin.allocation().requested_bytes());
+  EXPECT_NE(at_begin.parts_size(), at_peak.parts_size());
 }
 
 TEST_F(CompiledModulesTest, AModuleThatThereIsNotIsRefusedInASentence) {

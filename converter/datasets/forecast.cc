@@ -13,6 +13,7 @@
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/forecast_columns.h"
 #include "converter/datasets/selection.h"
+#include "converter/forensics/compiled_forecast.h"
 #include "converter/forensics/recorded_step.h"
 #include "converter/forensics/step_forecast.h"
 #include "converter/text/text.h"
@@ -132,6 +133,8 @@ struct Place {
   int oom = -1;
   std::string allocator;
   PoolBeforeStep pool;
+  // The forecast itself; null: as it is in the trace.
+  std::shared_ptr<const ForecastTrace> as_compiled;
 };
 
 Place PlaceOf(const Run& run, size_t host, const ForecastTrace& forecast) {
@@ -142,6 +145,8 @@ Place PlaceOf(const Run& run, size_t host, const ForecastTrace& forecast) {
     const SelectedAllocator allocator = LoadAllocator(run, ooms[i].allocator);
     if (ForecastOf(*allocator.replay, ooms[i].row) != &forecast) continue;
     place.oom = static_cast<int>(i);
+    place.as_compiled =
+        ForecastAsCompiled(*allocator.replay, ooms[i].row, forecast);
     place.allocator = allocator.replay->trace().name;
     place.pool =
         PoolBefore(*allocator.replay,
@@ -206,8 +211,10 @@ void AddSimulated(const DatasetInput& input, Forecasts* answer) {
     for (const ForecastTrace& forecast : analysis->trace().forecasts) {
       Place place = PlaceOf(input.run, host, forecast);
       if (input.query.has_oom() && place.oom != input.query.oom()) continue;
+      const std::shared_ptr<const ForecastTrace> compiled = place.as_compiled;
       *answer->add_forecasts() =
-          Tell(analysis->trace(), forecast, std::move(place), input.query);
+          Tell(analysis->trace(), compiled == nullptr ? forecast : *compiled,
+               std::move(place), input.query);
     }
   }
 }
@@ -217,7 +224,8 @@ void AddRecorded(const SelectedAllocator& allocator, int oom, Position end,
   std::optional<RecordedStep> step = HeaviestStep(
       *allocator.replay, allocator.host->Roles(*allocator.replay), end);
   if (!step.has_value()) return;
-  Place place{oom, allocator.replay->trace().name, std::move(step->pool)};
+  Place place{oom, allocator.replay->trace().name, std::move(step->pool),
+              nullptr};
   place.pool.limit_bytes = limit_bytes;
   *answer->add_forecasts() =
       Tell(allocator.host->trace(), step->forecast, std::move(place), query);

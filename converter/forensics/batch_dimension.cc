@@ -191,6 +191,16 @@ std::optional<BatchDimension> BatchDimension::Find(
   return BatchSearch(uses).Run();
 }
 
+BatchDimension BatchDimension::OfBlock(int64_t size, size_t buffers,
+                                       size_t of_buffers) {
+  BatchDimension batch;
+  batch.of_block_ = true;
+  batch.size_ = size;
+  batch.shared_ops_ = buffers;
+  batch.candidate_ops_ = of_buffers;
+  return batch;
+}
+
 std::optional<size_t> BatchDimension::PositionIn(
     std::string_view op, const std::vector<int64_t>& dims) const {
   const auto varied = varied_position_.find(op);
@@ -207,6 +217,11 @@ std::string BatchDimension::Evidence() const {
     return absl::StrCat(varied_ops_, " ops were seen with ", size_,
                         " and with ", other_size_,
                         " in the same place of their shape.");
+  }
+  if (of_block_) {
+    return absl::StrCat("The shapes of ", shared_ops_, " of ", candidate_ops_,
+                        " buffers of the block begin with ", size_,
+                        " or a multiple of it, as that of an argument does.");
   }
   return absl::StrCat("The shapes of ", shared_ops_, " of ", candidate_ops_,
                       " ops begin with ", size_, ", that of no variable does.");

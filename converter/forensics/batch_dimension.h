@@ -38,6 +38,11 @@ class BatchDimension {
   // Nothing where the shapes do not show it clearly.
   static std::optional<BatchDimension> Find(const std::vector<ShapeUse>& uses);
 
+  // As the buffers of a compiled block show it: so many of so many begin with a
+  // multiple of it.
+  static BatchDimension OfBlock(int64_t size, size_t buffers,
+                                size_t of_buffers);
+
   int64_t size() const { return size_; }
   // Ops that changed with it; 0: the size never varied.
   size_t varied_ops() const { return varied_ops_; }
@@ -57,6 +62,7 @@ class BatchDimension {
  private:
   friend class BatchSearch;
 
+  bool of_block_ = false;
   int64_t size_ = 0;
   int64_t other_size_ = 0;
   size_t varied_ops_ = 0;

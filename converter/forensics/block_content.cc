@@ -18,7 +18,7 @@ namespace {
 constexpr double kTellingShare = 0.5;
 // A scope that holds so much of what lies below is only on the way.
 constexpr double kOnTheWayShare = 0.9;
-constexpr char kNoScope[] = "(no scope)";
+constexpr char kNoScope[] = "(no op)";
 
 struct Sum {
   uint64_t bytes = 0;
@@ -31,18 +31,30 @@ struct Sum {
 };
 
 // A name with its numbers as "*": layers that differ in them are alike.
-// "mix_0_1" and "mix_3_1" are "mix_*".
+// "mix_0_1" and "mix_3_1" are "mix_*"; what a letter follows is no number:
+// "max_pooling2d_1" is "max_pooling2d_*".
 std::string Pattern(std::string_view name) {
   std::string pattern;
-  for (const char c : name) {
-    if (!IsDigit(c)) {
-      pattern += c;
-    } else if (pattern.empty() || pattern.back() != '*') {
-      pattern += '*';
+  for (size_t i = 0; i < name.size();) {
+    size_t end = i;
+    while (end < name.size() && IsDigit(name[end])) ++end;
+    if (end == i) {
+      pattern += name[i++];
+      continue;
     }
+    const bool letter_follows = end < name.size() && name[end] != '_' &&
+                                name[end] != '-' && name[end] != '.';
+    pattern += letter_follows ? name.substr(i, end - i) : "*";
+    i = end;
   }
   while (EndsWith(pattern, "_*_*")) pattern.resize(pattern.size() - 2);
   return pattern;
+}
+
+// The scope of a buffer; of what lies in none its op: `Tanh`.
+std::string_view HolderOf(const CompiledBuffer& buffer) {
+  const std::string_view scope = ScopeOf(buffer.op_name);
+  return scope.empty() ? LayerPath(buffer.op_name) : scope;
 }
 
 std::string_view FirstPart(std::string_view path) {
@@ -180,7 +192,7 @@ class Content {
  private:
   void Add(const CompiledBuffer& buffer, uint64_t bytes) {
     const Role role = RoleOfBuffer(buffer);
-    const std::string scope(ScopeOf(buffer.op_name));
+    const std::string scope(HolderOf(buffer));
     message_.set_live_bytes(message_.live_bytes() + bytes);
     message_.set_buffer_count(message_.buffer_count() + 1);
     if (!buffer.op_name.empty()) {
@@ -256,7 +268,8 @@ Role RoleOfBuffer(const CompiledBuffer& buffer) {
     case OpPurpose::kWorkspace:
       return ROLE_WORKSPACE;
     case OpPurpose::kUnknown:
-      return buffer.has_gradient ? ROLE_ACTIVATION : ROLE_UNKNOWN;
+      return buffer.has_gradient || buffer.held_for_backward ? ROLE_ACTIVATION
+                                                             : ROLE_UNKNOWN;
   }
   return ROLE_UNKNOWN;
 }

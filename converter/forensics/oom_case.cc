@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "converter/forensics/compiled_forecast.h"
 #include "converter/forensics/recorded_shapes.h"
 #include "converter/replay/dump_comparison.h"
 #include "converter/text/text.h"
@@ -94,14 +95,28 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
                device_is_full() ? usage_.reserved_bytes + growable_bytes()
                                 : limit_bytes(),
                std::move(order)) {
-  const ForecastTrace* forecast = ForecastOf(replay, failure);
-  if (forecast != nullptr && !forecast->orders.empty()) {
+  const ForecastTrace* graph = ForecastOf(replay, failure);
+  if (graph != nullptr) {
+    forecast_trace_ = ForecastAsCompiled(replay, failure, *graph);
+  }
+  if (forecast_trace_ != nullptr && !forecast_trace_->orders.empty()) {
     forecast_ = std::make_unique<const StepForecastModel>(
-        *forecast,
-        PoolBefore(replay, BeginOfRun(replay, failure, forecast->step_id),
+        *forecast_trace_,
+        PoolBefore(replay, BeginOfRun(replay, failure, graph->step_id),
                    limit_bytes()));
   }
-  batch_ = BatchDimension::Find(RecordedShapes(replay, roles, live_, failure));
+  if (const CompiledAllocation* const block = this->block(); block != nullptr) {
+    block_batch_ =
+        BlockBatch::Find(*host().ModuleOf(*host().CompiledOf(site())), *block);
+  }
+  if (block_batch_.has_value()) {
+    const BlockBatch::Share share = block_batch_->ShareOf(*block());
+    batch_ = BatchDimension::OfBlock(block_batch_->size(), share.buffers,
+                                     share.of_buffers);
+  } else {
+    batch_ =
+        BatchDimension::Find(RecordedShapes(replay, roles, live_, failure));
+  }
 }
 
 bool OomCase::IsOfThisStep(Row alloc) const {
@@ -115,6 +130,13 @@ bool OomCase::IsOfThisStep(Row alloc) const {
   }
   // Eager ops have no id, nor has anything in TensorFlow 2.20 and older.
   return !steps().spans().empty() && alloc >= steps().spans().back().end;
+}
+
+const CompiledAllocation* OomCase::block() const {
+  if (!host().block_parts.contains(replay_.trace().site[failure_])) {
+    return nullptr;
+  }
+  return host().AllocationOf(*host().CompiledOf(site()));
 }
 
 bool OomCase::OnGpu() const { return StartsWith(replay_.trace().name, "GPU"); }

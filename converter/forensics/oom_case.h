@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "converter/forensics/batch_dimension.h"
+#include "converter/forensics/block_batch.h"
 #include "converter/forensics/completed_step.h"
 #include "converter/forensics/device_pressure.h"
 #include "converter/forensics/layout.h"
@@ -76,6 +77,11 @@ class OomCase {
   const std::vector<FoundLeak>& leaks() const { return leaks_->leaks; }
   // The batch size; nothing where the shapes do not show it.
   const std::optional<BatchDimension>& batch() const { return batch_; }
+  // What XLA asked for; null: it was not XLA, or its module is not in the
+  // trace.
+  const CompiledAllocation* block() const;
+  // The batch in its buffers; nothing where they do not show it.
+  const std::optional<BlockBatch>& block_batch() const { return block_batch_; }
   const WhatIf& what_if() const { return what_if_; }
   // An earlier step like the one that failed; nothing: what that would have
   // asked for is not known.
@@ -108,7 +114,10 @@ class OomCase {
   const std::shared_ptr<const LeakSearchResult> leaks_;
   const std::optional<CompletedStep> completed_step_;
   std::optional<BatchDimension> batch_;
+  std::optional<BlockBatch> block_batch_;
   const WhatIf what_if_;
+  // What forecast_ is made from.
+  std::shared_ptr<const ForecastTrace> forecast_trace_;
   std::unique_ptr<const StepForecastModel> forecast_;
 };
 

@@ -55,6 +55,8 @@ Scenario WithRestOfStep(const OomCase& oom, Scenario scenario) {
     return scenario;
   }
   AddRefusedTogether(oom, scenario);
+  // A block of XLA's holds the gradients of its activations, too.
+  if (oom.site().compiled != 0) return scenario;
   const SiteId failed = oom.replay().trace().site[oom.failure()];
   if (oom.roles().RoleOfFailed(failed) != ROLE_ACTIVATION ||
       !ComputesGradients(oom)) {

@@ -1,16 +1,20 @@
 // Remedies for a block that XLA asked for: it needs in one piece what the step
 // needs together.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "converter/forensics/block_content.h"
 #include "converter/forensics/remedy_candidate.h"
 #include "converter/simulation/pool_settings.h"
+#include "converter/text/text.h"
 #include "core/bfc_model.h"
+#include "core/data_types.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {
@@ -22,23 +26,83 @@ constexpr double kMinHeldShare = 0.2;
 // Recomputing keeps the inputs of what is recomputed, and one layer at a time:
 // taken to give back half of what is held.
 constexpr uint64_t kHeldDivisor = 2;
-// Training and evaluating are two modules of one name.
+// A last, smaller batch makes two.
 constexpr size_t kManyModules = 3;
+constexpr size_t kNamedShapes = 4;
 
-// The allocation that the request was for; null: XLA did not ask, or its module
-// is not in the trace.
-const CompiledAllocation* BlockOf(const OomCase& oom) {
-  const HostTrace& host = oom.host();
-  if (!host.block_parts.contains(oom.replay().trace().site[oom.failure()])) {
-    return nullptr;
+// How not to compile it.
+std::string CodeWithoutXla(const std::string& function) {
+  if (StartsWith(function, "cluster_")) {
+    return "TF_XLA_FLAGS=--tf_xla_auto_jit=0";
   }
-  return host.AllocationOf(*host.CompiledOf(oom.site()));
+  // Keras's own, whatever the model.
+  if (EndsWith(function, "_on_data")) {
+    return "model.compile(..., jit_compile=False)";
+  }
+  return absl::StrCat("@tf.function  # without jit_compile=True\ndef ",
+                      function, "(...):");
+}
+
+// The shape of each argument of a module, by its number.
+using ArgumentShapes = std::map<int64_t, std::string>;
+
+ArgumentShapes ShapesOf(const CompiledModule& module) {
+  ArgumentShapes shapes;
+  for (const CompiledAllocation& allocation : module.allocations) {
+    if (allocation.kind != BufferKind::kParameter ||
+        allocation.buffers.empty()) {
+      continue;
+    }
+    const CompiledBuffer& buffer = allocation.buffers.front();
+    shapes[allocation.parameter_number] =
+        absl::StrCat(DtypeName(buffer.dtype), buffer.shape);
+  }
+  return shapes;
+}
+
+// The modules of a function that differ in the shapes of their arguments only.
+struct Retraced {
+  std::vector<const CompiledModule*> modules;
+  // Of the argument that differs most, each once.
+  std::vector<std::string> shapes;
+};
+
+Retraced RetracedModules(const HostTrace& host, const std::string& function) {
+  // Training and evaluating have another number of arguments.
+  std::map<size_t, std::map<ArgumentShapes, const CompiledModule*>> by_count;
+  for (const CompiledModule& module : host.modules) {
+    if (module.function != function) continue;
+    ArgumentShapes shapes = ShapesOf(module);
+    const size_t count = shapes.size();
+    by_count[count].try_emplace(std::move(shapes), &module);
+  }
+  Retraced retraced;
+  for (const auto& [count, modules] : by_count) {
+    if (modules.size() <= retraced.modules.size()) continue;
+    retraced = {};
+    std::map<int64_t, std::vector<std::string>> seen;
+    for (const auto& [shapes, module] : modules) {
+      retraced.modules.push_back(module);
+      for (const auto& [number, shape] : shapes) {
+        std::vector<std::string>& known = seen[number];
+        if (std::find(known.begin(), known.end(), shape) == known.end()) {
+          known.push_back(shape);
+        }
+      }
+    }
+    for (auto& [number, shapes] : seen) {
+      if (shapes.size() > retraced.shapes.size()) {
+        retraced.shapes = std::move(shapes);
+      }
+    }
+  }
+  return retraced;
 }
 
 }  // namespace
 
 std::optional<RemedyCandidate> RecomputeInBlock(const OomCase& oom) {
-  const CompiledAllocation* block = BlockOf(oom);
+  const CompiledAllocation* block = oom.block();
   if (block == nullptr) return std::nullopt;
   const BlockContent content = ContentOf(*block, block->peak);
   const uint64_t held_bytes = content.held_for_backward_bytes();
@@ -74,7 +138,7 @@ std::optional<RemedyCandidate> RecomputeInBlock(const OomCase& oom) {
 }
 
 std::optional<RemedyCandidate> JitCompileOff(const OomCase& oom) {
-  const CompiledAllocation* block = BlockOf(oom);
+  const CompiledAllocation* block = oom.block();
   if (block == nullptr || !oom.what_if().IsFaithful()) return std::nullopt;
   const BfcSettings& settings = oom.what_if().settings();
   const PoolState pool = PoolAt(oom.replay(), oom.failure());
@@ -101,7 +165,8 @@ std::optional<RemedyCandidate> JitCompileOff(const OomCase& oom) {
       FormatBytes(block->size_bytes),
       "; TensorFlow without XLA asks for each by itself, and they may lie in "
       "different gaps."));
-  candidate.remedy.set_code("model.compile(..., jit_compile=False)");
+  candidate.remedy.set_code(CodeWithoutXla(
+      oom.host().strings.Get(oom.host().CompiledOf(oom.site())->function)));
   candidate.remedy.set_sufficiency(UNCERTAIN);
   candidate.remedy.set_proof(absl::StrCat(
       "Placed in a model of TensorFlow's allocator as it stood: all ",
@@ -116,25 +181,27 @@ std::optional<RemedyCandidate> CompileOnce(const OomCase& oom) {
   const CompiledRequest* request = oom.host().CompiledOf(oom.site());
   if (request == nullptr) return std::nullopt;
   const std::string& function = oom.host().strings.Get(request->function);
-  size_t modules = 0;
+  Retraced retraced = RetracedModules(oom.host(), function);
+  if (retraced.modules.size() < kManyModules) return std::nullopt;
   uint64_t constant_bytes = 0;
-  for (const CompiledModule& module : oom.host().modules) {
-    if (module.function != function) continue;
-    ++modules;
-    constant_bytes += module.BytesOf(BufferKind::kConstant);
+  for (const CompiledModule* module : retraced.modules) {
+    constant_bytes += module->BytesOf(BufferKind::kConstant);
   }
-  if (modules < kManyModules) return std::nullopt;
+  const size_t named = std::min(kNamedShapes, retraced.shapes.size());
+  const size_t further = retraced.shapes.size() - named;
+  retraced.shapes.resize(named);
   RemedyCandidate candidate;
   candidate.remedy.set_kind("compile_once");
   candidate.remedy.set_title(
       absl::StrCat("Let `", function, "` see the same shapes at each call."));
   candidate.remedy.set_detail(absl::StrCat(
-      "It was compiled ", FormatCount(modules),
-      " times, for different shapes of its arguments: each of these modules "
-      "keeps its own constants (",
-      FormatBytes(constant_bytes),
-      " in all), and its first run waits for the compiler. Pad the inputs, or "
-      "drop the last, smaller batch."));
+      "It was compiled ", FormatCount(retraced.modules.size()),
+      " times, for arguments of different shapes (",
+      absl::StrJoin(retraced.shapes, ", "),
+      further == 0 ? "" : absl::StrCat(" and ", further, " more"),
+      "). Each module keeps its own constants, ", FormatBytes(constant_bytes),
+      " in all, and its first run waits for the compiler. Pad the inputs to a "
+      "few sizes, or drop the last, smaller batch."));
   candidate.remedy.set_code("dataset.batch(batch_size, drop_remainder=True)");
   candidate.remedy.set_sufficiency(UNCERTAIN);
   candidate.remedy.set_proof(

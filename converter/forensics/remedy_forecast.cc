@@ -38,6 +38,18 @@ bool GradeByForecast(const OomCase& oom, Remedy* remedy) {
   remedy->set_needs_low_bytes(need.low_bytes);
   remedy->set_needs_high_bytes(need.high_bytes);
   remedy->set_has_bytes(limit_bytes);
+  if (forecast->is_planned()) {
+    remedy->set_proof(absl::StrCat(
+        "XLA plans all memory of a step that it compiles before it runs; with "
+        "what was live, and placed by a model of TensorFlow's allocator, that "
+        "is ",
+        FormatBytes(need.low_bytes), " to ", FormatBytes(need.high_bytes),
+        " of ", FormatBytes(limit_bytes),
+        batch == forecast->batch()
+            ? "."
+            : "; buffers of another batch are taken to scale with it."));
+    return true;
+  }
   remedy->set_proof(absl::StrCat(
       "The graph of the step was run without data to its end, in several "
       "orders of its ops, and what it asked for placed by a model of "

@@ -41,6 +41,14 @@ SiteFlags SitesWithBatch(const OomCase& oom) {
     if (!ParseShape(host.ShapeOf(site), &dims)) continue;
     (*flags)[id] = oom.batch()->PositionIn(host.OpOf(site), dims).has_value();
   }
+  if (oom.block_batch().has_value()) {
+    const SiteId refused = oom.replay().trace().site[oom.failure()];
+    for (const SitePart& part : host.block_parts.at(refused)) {
+      (*flags)[part.site] =
+          part.buffer != BlockPart::kUnused &&
+          oom.block_batch()->Scales(oom.block()->buffers[part.buffer]);
+    }
+  }
   return flags;
 }
 

@@ -75,6 +75,8 @@ class StepForecastModel {
   StepForecastModel(const ForecastTrace& forecast, PoolBeforeStep pool);
 
   bool has_orders() const { return !forecast_.orders.empty(); }
+  // By XLA, which compiled the step.
+  bool is_planned() const { return forecast_.planned; }
   // Whether other sizes of the batch can be told.
   bool scales() const { return scales_; }
   int64_t batch() const { return forecast_.batch; }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "converter/forensics/block_content.h"
 #include "converter/forensics/causes/cause.h"
 #include "converter/forensics/remedy_candidate.h"
 #include "converter/forensics/short_lived.h"
@@ -59,6 +60,7 @@ class Judge {
                               ? placement_.sentence
                               : verdict_.parts(0).sentence());
     AddCauseToSentence();
+    AddBlockToSentence();
     AddEvidence();
     verdict_.set_doubt(Doubt());
     return std::move(verdict_);
@@ -86,8 +88,9 @@ class Judge {
     if (!oom.what_if().IsFaithful()) return 0;
     Scenario endless;
     endless.limit_bytes = kEndlessBytes;
-    const Outcome outcome =
-        oom.what_if().Try(WithRestOfStep(oom, std::move(endless)));
+    endless = WithRestOfStep(oom, std::move(endless));
+    if (!endless.then_step.has_value() && endless.then_like.empty()) return 0;
+    const Outcome outcome = oom.what_if().Try(endless);
     return std::max(outcome.step_peak_bytes, outcome.in_use_bytes);
   }
 
@@ -124,6 +127,14 @@ class Judge {
           absl::StrCat(verdict_.sentence(), " ", cause.sentence));
       return;
     }
+  }
+
+  // Who needs the block that XLA asked for.
+  void AddBlockToSentence() {
+    const CompiledAllocation* block = oom_.block();
+    if (block == nullptr) return;
+    verdict_.set_sentence(absl::StrCat(
+        verdict_.sentence(), " ", ContentOf(*block, block->peak).sentence()));
   }
 
   void AddLeakPart() {

@@ -5,11 +5,13 @@
 #include <set>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "converter/hlo/element_type.h"
 #include "converter/hlo/op_names.h"
+#include "converter/hlo/results.h"
 #include "converter/trace/op_name.h"
 
 namespace oom_forensics {
@@ -81,6 +83,7 @@ class ModuleMaker {
     for (const HloAllocation& allocation : graph_.allocations) {
       module.allocations.push_back(MakeAllocation(allocation));
     }
+    module.fresh_results = MakeFreshResults();
     module.ranges_cut = ranges_.gave_up();
     return module;
   }
@@ -102,6 +105,42 @@ class ModuleMaker {
     }
     allocation.peak = PeakOf(allocation);
     return allocation;
+  }
+
+  // In the order of CpuExecutable::CreateResultShapedBuffer and
+  // GpuExecutable::ExecuteAsyncOnStreamImpl: by the place in the result.
+  std::vector<CompiledAllocation> MakeFreshResults() {
+    std::vector<HloAlias> aliases = graph_.aliases;
+    std::stable_sort(aliases.begin(), aliases.end(),
+                     [](const HloAlias& a, const HloAlias& b) {
+                       return a.output_index < b.output_index;
+                     });
+    absl::flat_hash_map<int64_t, const HloAllocation*> arguments;
+    for (const HloAllocation& allocation : graph_.allocations) {
+      if (allocation.is_parameter) {
+        arguments.try_emplace(allocation.parameter_number, &allocation);
+      }
+    }
+    std::vector<CompiledAllocation> results;
+    for (const HloAlias& alias : aliases) {
+      const auto argument = arguments.find(alias.parameter_number);
+      if (argument == arguments.end() || argument->second->size_bytes == 0) {
+        continue;
+      }
+      CompiledAllocation& result = results.emplace_back();
+      result.index = argument->second->index;
+      result.kind = BufferKind::kOutput;
+      result.size_bytes = argument->second->size_bytes;
+      // Each argument is written over once.
+      arguments.erase(argument);
+      const uint32_t buffer =
+          BufferOfResult(graph_, ranges_, alias.output_index);
+      if (buffer == kNoHloIndex) continue;
+      result.buffers.push_back(
+          MakeBuffer({buffer, 0, result.size_bytes}, result.kind));
+      result.peak = PeakOf(result);
+    }
+    return results;
   }
 
   CompiledBuffer MakeBuffer(const HloAssignment& assigned, BufferKind kind) {
@@ -277,11 +316,13 @@ uint64_t CompiledModule::ResidentBytes() const {
   for (const ProgramStep& step : program) {
     bytes += sizeof(step) + step.instruction.size() + step.op_name.size();
   }
-  for (const CompiledAllocation& allocation : allocations) {
-    bytes += sizeof(allocation);
-    for (const CompiledBuffer& buffer : allocation.buffers) {
-      bytes += sizeof(buffer) + buffer.op_name.size() +
-               buffer.instruction.size() + buffer.last_user.size();
+  for (const auto* list : {&allocations, &fresh_results}) {
+    for (const CompiledAllocation& allocation : *list) {
+      bytes += sizeof(allocation);
+      for (const CompiledBuffer& buffer : allocation.buffers) {
+        bytes += sizeof(buffer) + buffer.op_name.size() +
+                 buffer.instruction.size() + buffer.last_user.size();
+      }
     }
   }
   return bytes;

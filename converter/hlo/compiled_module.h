@@ -97,8 +97,14 @@ struct CompiledModule {
   // As the user wrote it: "one_step_on_data".
   std::string function;
   uint64_t program_id = 0;
+  // How long it took to compile; 0: not known.
+  uint64_t compile_ns = 0;
   std::vector<ProgramStep> program;
   std::vector<CompiledAllocation> allocations;
+  // Results that take the memory of an argument, as XLA asks for them where
+  // they may not: each an output of its own, with the index of the argument's
+  // allocation; in the order in which a run asks, after its plan.
+  std::vector<CompiledAllocation> fresh_results;
   // The order of execution is in the file. Without it all buffers of an
   // allocation count as live together, and each hides those it lies on.
   bool has_schedule = false;

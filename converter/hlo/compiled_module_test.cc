@@ -149,6 +149,46 @@ TEST(CompiledModuleTest, AnActivationThatTheBackwardPassReadsIsHeldForIt) {
   EXPECT_TRUE(block.buffers[0].has_gradient);
 }
 
+TEST(CompiledModuleTest,
+     AResultOverAnArgumentIsNamedForWhereItIsAskedForApart) {
+  GraphBuilder builder;
+  const HloIndex old = builder.Add("arg0", "parameter", "XLA_Args", {});
+  const HloIndex loss = builder.Add("loss", "reduce", "loss/Mean", {});
+  const HloIndex made = builder.Add("new", "fusion", "adam/Sub", {old});
+  builder.Add("results", "tuple", "", {loss, made});
+  builder.Place(old, 0, 256);
+  builder.Place(made, 0, 256);
+  HloGraph& graph = builder.graph();
+  graph.allocations[0].index = 4;
+  graph.allocations[0].size_bytes = 256;
+  graph.allocations[0].is_parameter = true;
+  graph.aliases.push_back({{1}, 0});
+  const CompiledModule module = MakeCompiledModule(graph, 7);
+  ASSERT_EQ(module.fresh_results.size(), 1u);
+  const CompiledAllocation& result = module.fresh_results[0];
+  EXPECT_EQ(result.index, 4);
+  EXPECT_EQ(result.kind, BufferKind::kOutput);
+  EXPECT_EQ(result.size_bytes, 256u);
+  ASSERT_EQ(result.buffers.size(), 1u);
+  EXPECT_EQ(result.buffers[0].op_name, "adam/Sub");
+  EXPECT_EQ(SumOf(result.PartsAt(result.peak)), 256u);
+}
+
+TEST(CompiledModuleTest, AliasesThatPointNowhereAreLeftOut) {
+  GraphBuilder builder;
+  const HloIndex old = builder.Add("arg0", "parameter", "XLA_Args", {});
+  builder.Add("results", "tuple", "", {old});
+  builder.Place(old, 0, 256);
+  HloGraph& graph = builder.graph();
+  graph.allocations[0].size_bytes = 256;
+  graph.allocations[0].is_parameter = true;
+  // No such argument, no such result, the same argument again.
+  graph.aliases = {{{0}, 9}, {{5}, 0}, {{-1}, 0}};
+  const CompiledModule module = MakeCompiledModule(graph, 7);
+  ASSERT_EQ(module.fresh_results.size(), 1u);
+  EXPECT_TRUE(module.fresh_results[0].buffers.empty());
+}
+
 TEST(CompiledModuleTest, APlaceOutsideItsAllocationIsLeftOut) {
   GraphBuilder builder;
   const HloIndex made = builder.Add("a", "dot", "mix/MatMul", {});

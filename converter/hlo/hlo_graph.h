@@ -71,6 +71,13 @@ struct HloAllocation {
   std::vector<HloAssignment> assigned;
 };
 
+// A result of the module that may be written over one of its arguments.
+struct HloAlias {
+  // Which element of the (nested) result.
+  std::vector<int64_t> output_index;
+  int64_t parameter_number = 0;
+};
+
 struct HloGraph {
   std::string_view name;
   HloIndex entry = kNoHloIndex;
@@ -78,6 +85,7 @@ struct HloGraph {
   std::vector<HloComputation> computations;
   std::vector<HloBuffer> buffers;
   std::vector<HloAllocation> allocations;
+  std::vector<HloAlias> aliases;
   std::deque<std::string> cleaned_texts;
 };
 

@@ -59,6 +59,10 @@ class LiveRanges {
   const std::vector<User>& UsersOf(HloIndex instruction) const {
     return users_[instruction];
   }
+  // What it defines, as indices into HloGraph::buffers.
+  const std::vector<uint32_t>& BuffersOf(HloIndex instruction) const {
+    return defined_[instruction];
+  }
 
  private:
   // Where a value can be found: an instruction, and the element of its result.

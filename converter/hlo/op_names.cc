@@ -14,9 +14,11 @@ bool IsOfModule(std::string_view op_name) {
   return op_name == "XLA_Args" || op_name == "XLA_Retvals";
 }
 
+// Of instructions that XLA merged it has all names, with ";" between.
 std::string_view OwnName(const HloInstruction& instruction) {
-  return IsOfModule(instruction.op_name) ? std::string_view()
-                                         : instruction.op_name;
+  const std::string_view first =
+      instruction.op_name.substr(0, instruction.op_name.find(';'));
+  return IsOfModule(first) ? std::string_view() : first;
 }
 
 class OpNamer {

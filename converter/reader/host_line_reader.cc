@@ -4,6 +4,7 @@
 #include <future>
 #include <utility>
 
+#include "converter/text/text.h"
 #include "proto/event_schema.h"
 
 namespace oom_forensics {
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::string_view kMemoryAllocation = "MemoryAllocation";
 constexpr std::string_view kMemoryDeallocation = "MemoryDeallocation";
+// "CpuCompiler::RunBackend", "GpuCompiler::RunBackend"
+constexpr std::string_view kRunBackend = "Compiler::RunBackend";
 
 // Long enough that it does not matter what a thread costs.
 constexpr size_t kPieceBytes = size_t{1} << 20;
@@ -43,13 +46,17 @@ HostLineReader::HostLineReader(const PlaneLayout& plane)
   for (const auto& [id, metadata] : plane.event_metadata) {
     const std::string_view name =
         TextField(metadata, schema::xevent_metadata::kName);
-    if (name == kMemoryAllocation) kinds_.Set(id, MemoryKind::kAllocation);
-    if (name == kMemoryDeallocation) kinds_.Set(id, MemoryKind::kDeallocation);
+    if (name == kMemoryAllocation) kinds_.Set(id, EventKind::kAllocation);
+    if (name == kMemoryDeallocation) kinds_.Set(id, EventKind::kDeallocation);
+    if (EndsWith(name, kRunBackend)) {
+      kinds_.Set(id, EventKind::kCompilation);
+      has_compilations_ = true;
+    }
   }
 }
 
 bool HostLineReader::HasAnything() const {
-  return vocabulary_.Speaks(StatKind::kStepNum) ||
+  return has_compilations_ || vocabulary_.Speaks(StatKind::kStepNum) ||
          vocabulary_.Speaks(StatKind::kStockAddress);
 }
 
@@ -83,8 +90,17 @@ HostLinePart HostLineReader::ReadPart(std::string_view piece) const {
           part.steps.push_back({event.stats.Get(StatKind::kStepNum).AsInt64(),
                                 event.offset_ps, event.duration_ps});
         }
-        if (kinds_.Get(event.metadata_id) != MemoryKind::kNone) {
-          part.events.push_back(MemoryEvent(event));
+        switch (kinds_.Get(event.metadata_id)) {
+          case EventKind::kAllocation:
+          case EventKind::kDeallocation:
+            part.events.push_back(MemoryEvent(event));
+            break;
+          case EventKind::kCompilation:
+            part.compilations.push_back(
+                {TextOf(event.stats, StatKind::kStockName), event.duration_ps});
+            break;
+          case EventKind::kNone:
+            break;
         }
       });
   return part;
@@ -93,7 +109,7 @@ HostLinePart HostLineReader::ReadPart(std::string_view piece) const {
 StockMemoryEvent HostLineReader::MemoryEvent(const EventFields& event) const {
   const StatSet& stats = event.stats;
   StockMemoryEvent memory;
-  memory.is_alloc = kinds_.Get(event.metadata_id) == MemoryKind::kAllocation;
+  memory.is_alloc = kinds_.Get(event.metadata_id) == EventKind::kAllocation;
   memory.offset_ps = event.offset_ps;
   memory.address = stats.AddressOr0(StatKind::kStockAddress);
   memory.allocator = TextOf(stats, StatKind::kStockAllocatorName);

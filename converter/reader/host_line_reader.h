@@ -44,12 +44,19 @@ struct StockStep {
   int64_t duration_ps = 0;
 };
 
+// XLA's compiler at work on a module.
+struct StockCompilation {
+  std::string_view module;
+  int64_t duration_ps = 0;
+};
+
 // A piece of a line, read.
 struct HostLinePart {
   // As far as it is said in this piece.
   LineHeader header;
   std::vector<StockMemoryEvent> events;
   std::vector<StockStep> steps;
+  std::vector<StockCompilation> compilations;
   QualityLog quality;
   // Where the piece ends in the file.
   const char* end = nullptr;
@@ -69,14 +76,20 @@ class HostLineReader {
             const std::function<void(HostLinePart)>& take) const;
 
  private:
-  enum class MemoryKind : uint8_t { kNone, kAllocation, kDeallocation };
+  enum class EventKind : uint8_t {
+    kNone,
+    kAllocation,
+    kDeallocation,
+    kCompilation,
+  };
 
   HostLinePart ReadPart(std::string_view piece) const;
   StockMemoryEvent MemoryEvent(const EventFields& event) const;
   std::string_view TextOf(const StatSet& stats, StatKind kind) const;
 
   PlaneVocabulary vocabulary_;
-  IdMap<MemoryKind> kinds_;
+  IdMap<EventKind> kinds_;
+  bool has_compilations_ = false;
 };
 
 }  // namespace oom_forensics

@@ -129,6 +129,9 @@ class HostPlaneReader {
       header.Include(part.header);
       for (const StockMemoryEvent& event : part.events) Add(event);
       steps_.insert(steps_.end(), part.steps.begin(), part.steps.end());
+      for (const StockCompilation& compilation : part.compilations) {
+        Add(compilation);
+      }
       context_->trace().quality.Add(
           QualityCounter::kMalformedMessages,
           part.quality.count(QualityCounter::kMalformedMessages));
@@ -168,6 +171,16 @@ class HostPlaneReader {
       // BFCAllocator: available = limit - reserved - in use.
       allocator->limit_bytes =
           event.in_use_bytes + event.reserved_bytes + event.available_bytes;
+    }
+  }
+
+  void Add(const StockCompilation& compilation) {
+    for (CompiledModule& module : context_->trace().modules) {
+      if (module.name != compilation.module || compilation.duration_ps < 0) {
+        continue;
+      }
+      module.compile_ns +=
+          static_cast<uint64_t>(compilation.duration_ps) / 1000;
     }
   }
 

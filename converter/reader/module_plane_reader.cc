@@ -12,9 +12,8 @@ namespace {
 // Of all modules of a file together, as they come to lie in memory.
 constexpr uint64_t kMaxModuleBytes = uint64_t{512} << 20;
 
-std::string_view HloProtoOf(std::string_view metadata,
-                            const PlaneVocabulary& vocabulary,
-                            QualityLog* quality) {
+StatSet StatsOf(std::string_view metadata, const PlaneVocabulary& vocabulary,
+                QualityLog* quality) {
   StatSet stats;
   const bool whole = ForEachField(metadata, [&](FieldReader& reader) {
     if (reader.tag() == schema::xevent_metadata::kStats) {
@@ -24,8 +23,7 @@ std::string_view HloProtoOf(std::string_view metadata,
     }
   });
   if (!whole) quality->Add(QualityCounter::kMalformedMessages);
-  return stats.Has(StatKind::kHloProto) ? stats.Get(StatKind::kHloProto).text
-                                        : std::string_view();
+  return stats;
 }
 
 }  // namespace
@@ -38,9 +36,9 @@ void ReadModulePlane(const PlaneLayout& plane, ReadContext* context) {
                     facts.Uint64Or(StatKind::kModulesLeftOut, 0));
   uint64_t bytes = 0;
   for (const auto& [id, metadata] : plane.event_metadata) {
-    const std::string_view proto =
-        HloProtoOf(metadata, vocabulary, &trace.quality);
-    if (proto.empty()) continue;
+    const StatSet stats = StatsOf(metadata, vocabulary, &trace.quality);
+    if (!stats.Has(StatKind::kHloProto)) continue;
+    const std::string_view proto = stats.Get(StatKind::kHloProto).text;
     // What comes of a module is at most some times its size.
     if (bytes + proto.size() > kMaxModuleBytes) {
       trace.quality.Add(QualityCounter::kModulesLeftOut);
@@ -50,6 +48,7 @@ void ReadModulePlane(const PlaneLayout& plane, ReadContext* context) {
     if (graph.allocations.empty()) continue;
     CompiledModule module =
         MakeCompiledModule(graph, static_cast<uint64_t>(id));
+    module.compile_ns = stats.Uint64Or(StatKind::kCompileNs, 0);
     bytes += module.ResidentBytes();
     if (!module.has_schedule || module.ranges_cut) {
       trace.quality.Add(QualityCounter::kModuleWithoutOrder);

@@ -128,6 +128,8 @@ constexpr NamedStat kStockStats[] = {
     {"profile_start_time", StatKind::kProfileStartTime},
     {"profile_stop_time", StatKind::kProfileStopTime},
     {schema::kHloProto, StatKind::kHloProto},
+    {schema::kCompileNs, StatKind::kCompileNs},
+    {"name", StatKind::kStockName},
     {schema::kModulesLeftOut, StatKind::kModulesLeftOut},
 };
 

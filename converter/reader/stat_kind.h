@@ -118,6 +118,8 @@ enum class StatKind : uint8_t {
   kNumber,
   // Compiled modules, and what XLA allocates.
   kHloProto,
+  kCompileNs,
+  kStockName,
   kModulesLeftOut,
   kCompiledFunction,
   kHloModule,

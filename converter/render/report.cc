@@ -82,10 +82,10 @@ void AddSource(const SourceLocation& source, const std::string& indent,
 
 // Who needs a compiled block.
 void AddBlock(const BlockContent& block, std::string* text) {
-  absl::StrAppend(text, "  for      ", Printable(block.sentence()), "\n");
   for (int i = 0; i < std::min(kShownScopes, block.by_scope_size()); ++i) {
     const BlockShare& share = block.by_scope(i);
-    absl::StrAppendFormat(text, "           %10s  %s\n",
+    absl::StrAppendFormat(text, "%s%10s  %s\n",
+                          i == 0 ? "  for      " : "           ",
                           FormatBytes(share.bytes()), Printable(share.key()));
   }
   if (block.by_scope_size() > kShownScopes) {

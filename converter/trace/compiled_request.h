@@ -40,6 +40,8 @@ struct CompiledRequest {
   // The kind is recorded, or follows from the allocation.
   bool has_kind = false;
   BufferKind kind = BufferKind::kTemp;
+  // Index into CompiledModule::fresh_results; -1: it is one of the plan.
+  int32_t fresh_result = -1;
   // Index into HostTrace::modules; -1: the trace does not have it.
   int32_t module = -1;
   RequestMatch match = RequestMatch::kNone;
@@ -48,7 +50,7 @@ struct CompiledRequest {
 
   auto Key() const {
     return std::tuple(function, module_name, launch_op, program_id, allocation,
-                      has_kind, kind, module, match, others_fit);
+                      has_kind, kind, fresh_result, module, match, others_fit);
   }
   friend bool operator==(const CompiledRequest& a, const CompiledRequest& b) {
     return a.Key() == b.Key();

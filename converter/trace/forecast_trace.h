@@ -43,6 +43,8 @@ struct ForecastTrace {
   std::string allocator;
   // TensorFlow's id of the run of the function; 0: not known.
   int64_t step_id = 0;
+  // What XLA planned for it, not what its graph would ask for op by op.
+  bool planned = false;
   int64_t batch = 0;  // 0: not known.
   uint64_t held_bytes = 0;
   uint64_t op_count = 0;

@@ -101,8 +101,11 @@ struct HostTrace {
   // Null where it is not known which one it is.
   const CompiledAllocation* AllocationOf(const CompiledRequest& request) const {
     const CompiledModule* module = ModuleOf(request);
-    return module == nullptr ? nullptr
-                             : module->AllocationOf(request.allocation);
+    if (module == nullptr) return nullptr;
+    return request.fresh_result < 0
+               ? module->AllocationOf(request.allocation)
+               : &module->fresh_results[static_cast<size_t>(
+                     request.fresh_result)];
   }
 };
 

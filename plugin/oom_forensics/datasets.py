@@ -345,7 +345,9 @@ class Query(Message):
     temporary one.
     """
     program_point: int | None = None
-    """Which moment of its program; unset: the allocation's own peak."""
+    """Which moment of its program; unset: the allocation's own peak. FRAGMENTATION:
+    at which the map shows what lies in the blocks of `module`.
+    """
     what_if: WhatIfSettings = field(default_factory=lambda: WhatIfSettings())
     """WHAT_IF: what is different; `at` is the moment of its maps."""
 
@@ -444,6 +446,13 @@ class CompiledBlock(Message):
     """XLA's name of the instruction that makes the buffer."""
     held_for_backward: bool = False
     """Made by the forward pass, and read last by the backward pass."""
+    program_points: int = 0
+    """Of an opened block in an address map: how many instructions its module has,
+    in the order in which they run, and at which of them it is shown.
+    """
+    program_point: int = 0
+    program_point_op: str = ""
+    """The instruction's op; empty: XLA's own."""
 
 
 @dataclass
@@ -1530,6 +1539,11 @@ class CompiledModuleInfo(Message):
     """
     parameter_shapes: list[str] = field(default_factory=list)
     """Shapes of its parameters, the largest few."""
+    compile_ns: int = 0
+    """How long it took to compile; 0: not known. Of the collector's own runs the
+    time from when TensorFlow turned to the function until XLA had it; of a
+    trace of TensorFlow's profiler that of XLA's compiler alone.
+    """
 
 
 @dataclass

@@ -62,9 +62,10 @@ class Trace:
         """Returns the HloProtos by program id."""
         modules = {}
         for key, metadata in self.plane("/host:metadata").event_metadata.items():
-            (stat,) = metadata.stats
             proto = hlo_pb2.HloProto()
-            proto.ParseFromString(stat.bytes_value)
+            proto.ParseFromString(
+                stats_of(self.plane("/host:metadata"), metadata.stats)["Hlo Proto"]
+            )
             assert metadata.name == f"{proto.hlo_module.name}({key})"
             assert proto.hlo_module.id == key
             modules[key] = proto
@@ -214,6 +215,40 @@ def test_each_request_is_the_buffer_allocation_that_it_says(runs: Runs) -> None:
             assert allocation["buffer_kind"] == kind
         placed = sum(a["requested_bytes"] for a in found if "buffer_allocation" in a)
         assert placed > 0.8 * sum(a["requested_bytes"] for a in found)
+
+
+def named_share(dataset: Any, trace: Trace) -> float:
+    """Returns how much of what XLA held at the highest is named down to an op."""
+    live = dataset(trace.path, "allocations", "--at=peak", "--limit=100000")["allocations"]
+    whole = dataset(trace.path, "allocations", "--at=peak", "--limit=100000", "--whole-blocks")[
+        "allocations"
+    ]
+
+    def held(allocations: list[Any]) -> int:
+        return sum(int(each["allocatedBytes"]) for each in allocations if each.get("compiled"))
+
+    assert held(live) == held(whole) > 0, "what lies in a block adds up to it"
+    unnamed = sum(
+        int(each["allocatedBytes"])
+        for each in live
+        if each.get("compiled") and re.search(r"/xla_(temp|output|block)$", each.get("opName", ""))
+    )
+    return 1 - unnamed / held(live)
+
+
+def test_what_xla_holds_is_named_down_to_its_ops(runs: Runs, dataset: Any) -> None:
+    """In the first step, too, whose new weights lie beside the old ones."""
+    for trace in (runs.profile, runs.snapshot, runs.oom):
+        assert named_share(dataset, trace) >= 0.99, trace.path
+
+
+def test_modules_say_how_long_they_took_to_compile(runs: Runs, dataset: Any) -> None:
+    for trace in (runs.profile, runs.snapshot):
+        modules = dataset(trace.path, "compiled_modules")["modules"]
+        took = {module["function"]: int(module.get("compileNs", 0)) for module in modules}
+        assert took["one_step_on_data"] > 0
+        assert took["my_step"] > 0
+        assert all(ns > 0 for function, ns in took.items() if function.startswith("cluster_"))
 
 
 def test_two_shapes_of_one_function_are_two_modules(runs: Runs) -> None:

@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-JOB = Path(__file__).parents[1] / "jobs" / "compiled_fit.py"
+JOBS = Path(__file__).parents[1] / "jobs"
+RunJob = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory, run_python: Any) -> Path:
-    """The run that the flight recorder left."""
-    logdir = tmp_path_factory.mktemp("compiled")
-    # TensorFlow itself may crash after an out-of-memory inside XLA.
-    run_python(JOB, OOM_FORENSICS_LOGDIR=str(logdir))
-    found = sorted(logdir.glob("plugins/profile/*_oom*"))
-    assert found
-    return found[0]
+def run_job(tmp_path_factory: pytest.TempPathFactory, run_python: Any) -> RunJob:
+    """Runs a job out of memory; the run that the flight recorder left."""
+
+    def run(job: str, **environment: str) -> Path:
+        logdir = tmp_path_factory.mktemp(job)
+        # TensorFlow itself may crash after an out-of-memory inside XLA.
+        run_python(JOBS / f"{job}.py", OOM_FORENSICS_LOGDIR=str(logdir), **environment)
+        found = sorted(logdir.glob("plugins/profile/*_oom*"))
+        assert found
+        return found[0]
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def run(run_job: RunJob) -> Path:
+    """A Keras model whose block is too large."""
+    return run_job("compiled_fit")
+
+
+@pytest.fixture(scope="module")
+def lengths(run_job: RunJob) -> Path:
+    """A function that was compiled for many shapes, in a pool that lies in pieces."""
+    return run_job("compiled_lengths", TF_CPU_BFC_MEM_LIMIT_IN_MB="256")
+
+
+def remedies_of(run: Path, dataset: Any) -> dict[str, Any]:
+    oom = dataset(run, "oom_window")["ooms"][0]
+    return {remedy["kind"]: remedy for remedy in oom["remedies"]}
 
 
 def test_the_report_names_the_step_and_the_layers_that_need_the_block(
@@ -53,8 +76,47 @@ def test_the_modules_tell_who_was_refused(run: Path, dataset: Any) -> None:
     assert peak == int(detail["allocation"]["peakLiveBytes"])
 
 
+def test_the_whole_step_needs_at_least_what_xla_planned_for_it(run: Path, dataset: Any) -> None:
+    (forecast, *_) = dataset(run, "forecast")["forecasts"]
+    oom = dataset(run, "oom_window")["ooms"][0]
+    request = int(oom["request"]["requestedBytes"])
+    assert int(forecast["need"]["lowBytes"]) >= request
+    for remedy in oom["remedies"]:
+        if remedy["kind"] == "larger_limit" and remedy["sufficiency"] == "ENOUGH_ALONE":
+            assert int(remedy["values"]["limitBytes"]) > request
+
+
 def test_a_smaller_batch_is_found_in_the_shapes_of_the_buffers(run: Path, dataset: Any) -> None:
     (oom, *_) = dataset(run, "oom_window")["ooms"]
     smaller = [each for each in oom["remedies"] if each["kind"] == "smaller_batch"]
     assert smaller
     assert smaller[0]["values"]["batchSizeBefore"] == "8192"
+
+
+def test_a_block_whose_pieces_would_fit_need_not_be_compiled(lengths: Path, dataset: Any) -> None:
+    remedy = remedies_of(lengths, dataset)["jit_compile_off"]
+    assert remedy["sufficiency"] == "UNCERTAIN"
+    assert "one by one, though the block did not fit" in remedy["proof"]
+    assert "train_step" in remedy["code"]
+
+
+def test_retracing_is_told_by_the_shapes_that_differ(
+    lengths: Path, run: Path, dataset: Any
+) -> None:
+    remedy = remedies_of(lengths, dataset)["compile_once"]
+    assert remedy["title"] == "Let `train_step` see the same shapes at each call."
+    assert "It was compiled 5 times" in remedy["detail"]
+    assert "int32[16,128]" in remedy["detail"]
+    assert "compile_once" not in remedies_of(run, dataset)
+
+
+def test_the_batch_of_a_compiled_step_is_that_of_an_argument(lengths: Path, dataset: Any) -> None:
+    """Though the lengths are what varied, and XLA merged both into one dimension."""
+    values = remedies_of(lengths, dataset)["smaller_batch"]["values"]
+    assert values["batchSizeBefore"] == "16"
+
+
+def test_a_pool_in_pieces_is_not_called_too_small(lengths: Path, dataset: Any) -> None:
+    verdict = dataset(lengths, "oom_window")["ooms"][0]["verdict"]
+    assert verdict["kind"] == "GROWTH_REGIONS"
+    assert "are activations of" in verdict["sentence"]

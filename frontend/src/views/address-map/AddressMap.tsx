@@ -27,17 +27,24 @@ import { CHUNK_COLUMNS, opened } from './chunks';
 import { drawMap, LABEL_WIDTH, mapHeight, rowAtHeight } from './draw';
 import { addressAt, chunkAt, largestHole, layOut, rangeOfRegion } from './layout';
 import { MapSummary } from './MapSummary';
+import { type ChosenPoint, ProgramPoint } from './ProgramPoint';
 
 const MAX_ROWS = 24;
 
 /** What lies where in the pool at the chosen moment. */
 export function AddressMap({ target }: { readonly target: Target }) {
   const at = shownMomentQuery(target);
+  const [point, setPoint] = useState<ChosenPoint>();
   const asked = useDataset(
     FRAGMENTATION,
     at && {
       run: target.run,
-      fields: { filter: { ...filterOf(target), wholeBlocks: keepsBlocksWhole() }, at, columns: 1 },
+      fields: {
+        filter: { ...filterOf(target), wholeBlocks: keepsBlocksWhole() },
+        at,
+        columns: 1,
+        ...point,
+      },
     },
   );
   const map = asked.data?.maps[0];
@@ -68,6 +75,7 @@ export function AddressMap({ target }: { readonly target: Target }) {
       {asked.error && <Failed error={asked.error} />}
       {!map && asked.loading && <Waiting run={target.run} what="Replaying up to this moment…" />}
       {asked.data && (!map || map.chunks.length === 0) && <NoMap target={target} />}
+      {map && !client().offline && <ProgramPoint map={map} onPoint={setPoint} />}
       {map && map.chunks.length > 0 && <MapPicture map={map} oom={oom} colourBy={colourBy} />}
       {asked.data && <QualityNotes quality={asked.data.quality} />}
     </Card>

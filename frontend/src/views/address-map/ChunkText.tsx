@@ -1,4 +1,5 @@
 import { exactBytes, formatAddress, formatBytes } from '../../format/bytes';
+import { compiledBlock } from '../../format/compiled';
 import { opName, roleName, tensorName } from '../../format/names';
 import { formatDuration } from '../../format/time';
 import type { Allocation, Chunk } from '../../generated/datasets_pb';
@@ -24,19 +25,11 @@ export function ChunkText({ chunk }: { readonly chunk: Chunk | undefined }) {
   );
 }
 
-/** Which compiled block it lies in. */
-function blockName({ compiled }: Allocation): string {
-  if (!compiled) return '';
-  const block = `the ${compiled.kind || 'XLA'} block of \`${compiled.function}\``;
-  if (compiled.isUnused) return `unused in ${block}`;
-  return compiled.isPart ? `in ${block}` : block;
-}
-
 function allocationParts(allocation: Allocation): string[] {
   return [
     opName(allocation.opName),
     tensorName(allocation),
-    blockName(allocation),
+    compiledBlock(allocation),
     roleName(allocation.role) === 'unknown' ? '' : roleName(allocation.role),
     allocation.baseline ? 'from before the recording' : '',
     allocation.step >= 0n ? `born in step ${allocation.step}` : '',

@@ -92,7 +92,11 @@ export function Compiled({ target }: { readonly target: Target }) {
             question: asked.question,
           }}
         >
-          <Program detail={detail} onPoint={setPoint} />
+          <Program
+            key={`${detail.module?.name}/${detail.allocation.index}`}
+            detail={detail}
+            onPoint={setPoint}
+          />
           <Content detail={detail} />
           <DataTable
             caption="Buffers, largest first"

@@ -25,6 +25,7 @@ interface ProgramProps {
 /** Live bytes over the program, and below them where each buffer lies and how long it is needed. */
 export function Program({ detail, onPoint }: ProgramProps) {
   const [hovered, setHovered] = useState<CompiledBufferInfo>();
+  const [clicked, setClicked] = useState<CompiledBufferInfo>();
   const [colourBy, setColourBy] = useState<ColourBy>('scope');
   const palette = paletteOf(theme.value);
   const colouring = useMemo(
@@ -38,6 +39,7 @@ export function Program({ detail, onPoint }: ProgramProps) {
       ),
     [detail, colourBy, palette],
   );
+  const shown = hovered ?? clicked;
   const choose = (event: PointerEvent) => {
     const { clientWidth } = event.currentTarget as HTMLElement;
     onPoint(pointAt(detail, event.offsetX / clientWidth));
@@ -67,7 +69,7 @@ export function Program({ detail, onPoint }: ProgramProps) {
       <Canvas
         height={BUFFERS_HEIGHT}
         label="Buffers of the block by offset, over the program. Arrow keys move the point; the table below has the buffers."
-        draw={(surface) => drawBuffers(surface, detail, colouring, hovered)}
+        draw={(surface) => drawBuffers(surface, detail, colouring, shown)}
         onPointerMove={(event) => {
           const { clientWidth, clientHeight } = event.currentTarget as HTMLElement;
           setHovered(
@@ -78,12 +80,15 @@ export function Program({ detail, onPoint }: ProgramProps) {
           );
         }}
         onPointerLeave={() => setHovered(undefined)}
-        onPointerUp={choose}
+        onPointerUp={(event) => {
+          setClicked(hovered);
+          choose(event);
+        }}
         onKeyDown={step}
       />
       <p class="readout" aria-live="polite">
-        {hovered
-          ? bufferText(hovered)
+        {shown
+          ? bufferText(shown)
           : 'Point at a buffer for its op, shape and layer; click to see what is live at that point.'}
       </p>
     </>
@@ -93,6 +98,7 @@ export function Program({ detail, onPoint }: ProgramProps) {
 function bufferText(buffer: CompiledBufferInfo): string {
   return [
     buffer.opName || buffer.instruction,
+    buffer.scope === '' ? '' : `layer ${buffer.scope}`,
     tensorName(buffer),
     `${formatBytes(buffer.sizeBytes)} at offset ${formatBytes(buffer.offsetBytes)}`,
     roleName(buffer.role) === 'unknown' ? '' : roleName(buffer.role),

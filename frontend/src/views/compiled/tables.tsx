@@ -1,5 +1,6 @@
 /** The tables of compiled modules and their buffers. */
 import { roleName, tensorName } from '../../format/names';
+import { formatDuration } from '../../format/time';
 import type {
   BlockShare,
   CompiledBufferInfo,
@@ -28,6 +29,12 @@ export function moduleColumns(
     bytesColumn('Constants', ({ constantBytes }) => constantBytes),
     countColumn('Runs', ({ runCount }) => runCount),
     countColumn('Refused', ({ refusedCount }) => refusedCount),
+    {
+      title: 'Compiled in',
+      numeric: true,
+      text: ({ compileNs }) => (compileNs === 0n ? '' : formatDuration(compileNs)),
+      order: ({ compileNs }) => compileNs,
+    },
     countColumn('Instructions', ({ instructionCount }) => instructionCount),
     countColumn('Compiled as often', ({ modulesOfFunction }) => BigInt(modulesOfFunction)),
     { title: 'Largest arguments', text: ({ parameterShapes }) => parameterShapes.join(', ') },

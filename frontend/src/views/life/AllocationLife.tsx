@@ -1,5 +1,6 @@
 import { ALLOCATION_LIFE } from '../../data/query';
 import { exactBytes, formatAddress } from '../../format/bytes';
+import { compiledBlock } from '../../format/compiled';
 import { opName, roleName, tensorName } from '../../format/names';
 import { formatDuration, formatMoment } from '../../format/time';
 import { type Allocation, Mode } from '../../generated/datasets_pb';
@@ -74,6 +75,7 @@ function Facts({
   const facts: readonly (readonly [name: string, value: string])[] = [
     ['Operation', opName(allocation.opName)],
     ['Tensor', tensorName(allocation)],
+    ['Compiled by XLA', compiledBlock(allocation)],
     ['Role', roleName(allocation.role)],
     ['Requested', exactBytes(allocation.requestedBytes)],
     ['Allocated', exactBytes(allocation.allocatedBytes)],

@@ -14,7 +14,6 @@ export function BlockNeeds({ block, module }: BlockNeedsProps) {
   const shown = block.byScope.slice(0, SHOWN_SCOPES);
   return (
     <div class="block-needs">
-      <p>{block.sentence}</p>
       <ul>
         {shown.map(({ key, bytes }) => (
           <li key={key}>
