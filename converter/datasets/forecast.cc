@@ -72,7 +72,7 @@ std::string Range(const ForecastNeed& need) {
   return low == high ? high : absl::StrCat(low, " to ", high);
 }
 
-std::string Sentence(const StepForecast& answer) {
+std::string Sentence(const StepForecast& answer, bool is_refuted) {
   if (!answer.reason().empty()) {
     return absl::StrCat("There is no forecast of the step: ", answer.reason());
   }
@@ -88,6 +88,11 @@ std::string Sentence(const StepForecast& answer) {
   if (answer.largest_batch() > 0 && answer.largest_batch() < need.batch()) {
     absl::StrAppend(&text, " The largest batch that is sure to fit is ",
                     answer.largest_batch(), ".");
+  }
+  if (is_refuted) {
+    absl::StrAppend(&text,
+                    " But it was refused memory with more than that: some of "
+                    "what it takes is not forecast.");
   }
   return text;
 }
@@ -198,7 +203,8 @@ StepForecast Tell(const HostTrace& host, const ForecastTrace& forecast,
                             : std::min(query.columns(), kMaxColumns),
                         &answer);
   }
-  answer.set_sentence(Sentence(answer));
+  answer.set_sentence(
+      Sentence(answer, model.IsTooLow() && forecast.unknown_count == 0));
   return answer;
 }
 

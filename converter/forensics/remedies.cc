@@ -53,8 +53,15 @@ std::string Proof(const OomCase& oom, const Scenario& scenario,
   return proof;
 }
 
-// What the leaks that matter add in each step; 0: there are none.
-uint64_t LeakedBytesPerStep(const OomCase& oom) {
+// That memory would go on growing, whatever else is changed; empty: it would
+// not.
+std::string GrowthSentence(const OomCase& oom,
+                           const std::vector<Cause>& causes) {
+  for (const Cause& cause : causes) {
+    if (cause.name != kOlderModels) continue;
+    return "The next round would keep as much again: this only puts the "
+           "failure off.";
+  }
   double bytes_per_step = 0;
   for (const FoundLeak& leak : oom.leaks()) {
     if (leak.kind == FoundLeak::Kind::kGrowth &&
@@ -62,7 +69,10 @@ uint64_t LeakedBytesPerStep(const OomCase& oom) {
       bytes_per_step += leak.trend.slope;
     }
   }
-  return static_cast<uint64_t>(bytes_per_step);
+  if (bytes_per_step < 1) return "";
+  return absl::StrCat("Memory would go on growing by up to ",
+                      FormatBytes(static_cast<uint64_t>(bytes_per_step)),
+                      " per step: this only puts the failure off.");
 }
 
 Sufficiency Grade(const RemedyCandidate& candidate, const Outcome& outcome) {
@@ -72,14 +82,14 @@ Sufficiency Grade(const RemedyCandidate& candidate, const Outcome& outcome) {
                                                    : REQUEST_FITS;
 }
 
-void TryAlone(const OomCase& oom, RemedyCandidate& candidate) {
+void TryAlone(const OomCase& oom, const std::string& growth,
+              RemedyCandidate& candidate) {
   Remedy& remedy = candidate.remedy;
   if (!candidate.scenario.has_value()) return;
   if (remedy.bytes() == 0) {
     remedy.set_bytes(FreedBytes(oom, *candidate.scenario));
   }
-  const uint64_t growth_bytes = LeakedBytesPerStep(oom);
-  if (growth_bytes == 0 && GradeByForecast(oom, &remedy)) return;
+  if (growth.empty() && GradeByForecast(oom, &remedy)) return;
   if (!oom.what_if().IsFaithful()) {
     remedy.set_sufficiency(UNCERTAIN);
     remedy.set_proof(
@@ -90,11 +100,10 @@ void TryAlone(const OomCase& oom, RemedyCandidate& candidate) {
               "does is not known.");
     return;
   }
-  if (growth_bytes != 0 && remedy.kind() != kReleaseLeak) {
+  if (!growth.empty() && remedy.kind() != kReleaseLeak &&
+      remedy.kind() != kReleaseModels) {
     remedy.set_sufficiency(NOT_ENOUGH);
-    remedy.set_proof(absl::StrCat(
-        "Memory would go on growing by up to ", FormatBytes(growth_bytes),
-        " per step: this only puts the failure off."));
+    remedy.set_proof(growth);
     candidate.scenario.reset();
     return;
   }
@@ -148,7 +157,9 @@ int Rank(const Remedy& remedy) {
 
 std::vector<Remedy> FindRemedies(const OomCase& oom) {
   std::vector<RemedyCandidate> candidates;
-  for (Cause& cause : FindCauses(oom)) {
+  std::vector<Cause> causes = FindCauses(oom);
+  const std::string growth = GrowthSentence(oom, causes);
+  for (Cause& cause : causes) {
     if (cause.remedy.has_value()) {
       candidates.push_back(*std::move(cause.remedy));
     }
@@ -157,7 +168,9 @@ std::vector<Remedy> FindRemedies(const OomCase& oom) {
     std::optional<RemedyCandidate> candidate = find(oom);
     if (candidate.has_value()) candidates.push_back(*std::move(candidate));
   }
-  for (RemedyCandidate& candidate : candidates) TryAlone(oom, candidate);
+  for (RemedyCandidate& candidate : candidates) {
+    TryAlone(oom, growth, candidate);
+  }
   TryTogether(oom, candidates);
   std::vector<Remedy> remedies;
   for (RemedyCandidate& candidate : candidates) {

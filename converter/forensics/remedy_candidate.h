@@ -11,8 +11,9 @@
 
 namespace oom_forensics {
 
-// Remedy.kind of the only remedy that stops a growth.
+// Remedy.kind of those that stop a growth: of each step, of each round.
 inline constexpr char kReleaseLeak[] = "release_leak";
+inline constexpr char kReleaseModels[] = "release_models";
 // Those that a forecast of the step can grade.
 inline constexpr char kSmallerBatch[] = "smaller_batch";
 inline constexpr char kLargerLimit[] = "larger_limit";

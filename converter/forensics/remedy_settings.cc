@@ -54,6 +54,12 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
   if (const StepForecastModel* forecast = oom.forecast()) {
     limit_bytes = std::max(
         limit_bytes, RoundUpToStep(forecast->EnoughLimit(forecast->batch())));
+    for (int i = 0;
+         i < kLimitTries && !forecast->IsTooLow() &&
+         forecast->FitOf(forecast->batch(), limit_bytes) != Fit::kFits;
+         ++i) {
+      limit_bytes = RoundUpToStep(limit_bytes + 1);
+    }
   }
   RemedyCandidate candidate;
   candidate.remedy.set_kind(kLargerLimit);

@@ -150,7 +150,8 @@ SiteFlags HalvableSites(const OomCase& oom) {
 // Where too few shapes were live to show the batch, the graph of the step does.
 std::optional<RemedyCandidate> SmallerBatchOfGraph(const OomCase& oom) {
   const StepForecastModel* forecast = oom.forecast();
-  if (forecast == nullptr || !forecast->scales() || forecast->batch() < 2) {
+  if (forecast == nullptr || !forecast->scales() || forecast->IsTooLow() ||
+      forecast->batch() < 2) {
     return std::nullopt;
   }
   const int64_t full = forecast->batch();
@@ -190,7 +191,9 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
   }
   const int64_t full = oom.batch()->size();
   const StepForecastModel* forecast = oom.forecast();
-  int64_t size = forecast != nullptr && forecast->scales()
+  const bool is_forecast =
+      forecast != nullptr && forecast->scales() && !forecast->IsTooLow();
+  int64_t size = is_forecast
                      ? forecast->LargestBatch(oom.limit_bytes(), full - 1)
                      : LargestBatch(oom, scales);
   size = BatchToName(size);

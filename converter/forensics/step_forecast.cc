@@ -18,6 +18,8 @@ constexpr double kLimitStep = 0.01;
 // More than so many times its peak no order needs: a request may be refused for
 // another reason (a layout that cannot be).
 constexpr double kMostOverPeak = 4.0;
+// Steps in which a limit is raised until all is served.
+constexpr int kLimitSteps = 16;
 
 }  // namespace
 
@@ -139,19 +141,34 @@ std::optional<size_t> StepForecastModel::FirstRefused(
   return std::nullopt;
 }
 
+bool StepForecastModel::IsServed(const ForecastOrderTrace& order, int64_t batch,
+                                 uint64_t from_bytes,
+                                 uint64_t limit_bytes) const {
+  // A program that is started with another limit fills its pool anew.
+  BfcModel model(SettingsOf(limit_bytes));
+  for (const uint64_t bytes : pool_.live_bytes) {
+    if (bytes >= from_bytes && model.Allocate(bytes) == kNoChunk) return false;
+  }
+  return !FirstRefused(order, batch, from_bytes, &model).has_value();
+}
+
+bool StepForecastModel::AreAllServed(int64_t batch,
+                                     uint64_t limit_bytes) const {
+  if (!scales_) batch = 0;
+  return std::all_of(forecast_.orders.begin(), forecast_.orders.end(),
+                     [&](const ForecastOrderTrace& order) {
+                       return IsServed(order, batch,
+                                       PeakOf(order, batch) / kSmallShare,
+                                       limit_bytes);
+                     });
+}
+
 uint64_t StepForecastModel::SmallestLimit(const ForecastOrderTrace& order,
                                           int64_t batch) const {
   const uint64_t peak = PeakOf(order, batch);
   const uint64_t from_bytes = peak / kSmallShare;
-  // A program that is started with another limit fills its pool anew.
   const auto is_enough = [&](uint64_t limit_bytes) {
-    BfcModel model(SettingsOf(limit_bytes));
-    for (const uint64_t bytes : pool_.live_bytes) {
-      if (bytes >= from_bytes && model.Allocate(bytes) == kNoChunk) {
-        return false;
-      }
-    }
-    return !FirstRefused(order, batch, from_bytes, &model).has_value();
+    return IsServed(order, batch, from_bytes, limit_bytes);
   };
   const double step = static_cast<double>(peak) * kLimitStep;
   const auto limit = [&](int64_t steps) {
@@ -188,13 +205,30 @@ Need StepForecastModel::NeedOf(int64_t batch) const {
   return need;
 }
 
+bool StepForecastModel::IsTooLow() const {
+  return forecast_.unknown_count > 0 ||
+         (forecast_.origin == "oom" && has_orders() &&
+          NeedOf(batch()).high_bytes < pool_.limit_bytes);
+}
+
 Fit StepForecastModel::FitOf(int64_t batch, uint64_t limit_bytes) const {
   if (!has_orders() || limit_bytes == 0) return Fit::kUnknown;
   if (NeedOf(batch).low_bytes > limit_bytes) return Fit::kDoesNotFit;
-  return EnoughLimit(batch) <= limit_bytes ? Fit::kFits : Fit::kUncertain;
+  if (IsTooLow()) return Fit::kUncertain;
+  return WithMargin(batch) <= limit_bytes && AreAllServed(batch, limit_bytes)
+             ? Fit::kFits
+             : Fit::kUncertain;
 }
 
 uint64_t StepForecastModel::EnoughLimit(int64_t batch) const {
+  uint64_t limit_bytes = WithMargin(batch);
+  for (int i = 0; i < kLimitSteps && !AreAllServed(batch, limit_bytes); ++i) {
+    limit_bytes += limit_bytes / kLimitSteps;
+  }
+  return limit_bytes;
+}
+
+uint64_t StepForecastModel::WithMargin(int64_t batch) const {
   const uint64_t high_bytes = NeedOf(batch).high_bytes;
   return high_bytes +
          static_cast<uint64_t>(kMargin * static_cast<double>(high_bytes));

@@ -77,6 +77,9 @@ class StepForecastModel {
   bool has_orders() const { return !forecast_.orders.empty(); }
   // By XLA, which compiled the step.
   bool is_planned() const { return forecast_.planned; }
+  // Less than the step takes: sizes of some ops are not known, or the step was
+  // refused memory in a pool that has more than the forecast says it needs.
+  bool IsTooLow() const;
   // Whether other sizes of the batch can be told.
   bool scales() const { return scales_; }
   int64_t batch() const { return forecast_.batch; }
@@ -87,7 +90,9 @@ class StepForecastModel {
   Need NeedOf(int64_t batch) const;
   // Whether a step of that batch fits into the limit.
   Fit FitOf(int64_t batch, uint64_t limit_bytes) const;
-  // The smallest limit that FitOf calls enough for that batch.
+  // The smallest limit above the margin that FitOf calls enough for that batch,
+  // in steps of a sixteenth. A larger pool is not always enough where a smaller
+  // one is: it grows in larger pieces, and gives them away whole.
   uint64_t EnoughLimit(int64_t batch) const;
   // The largest batch up to `most` that fits; 0: none.
   int64_t LargestBatch(uint64_t limit_bytes, int64_t most) const;
@@ -99,6 +104,11 @@ class StepForecastModel {
 
  private:
   uint64_t PeakOf(const ForecastOrderTrace& order, int64_t batch) const;
+  // Whether a pool of that limit, filled anew, serves all requests.
+  bool IsServed(const ForecastOrderTrace& order, int64_t batch,
+                uint64_t from_bytes, uint64_t limit_bytes) const;
+  bool AreAllServed(int64_t batch, uint64_t limit_bytes) const;
+  uint64_t WithMargin(int64_t batch) const;
   uint64_t SmallestLimit(const ForecastOrderTrace& order, int64_t batch) const;
   std::optional<size_t> FirstRefused(const ForecastOrderTrace& order,
                                      int64_t batch, uint64_t from_bytes,

@@ -65,6 +65,24 @@ TEST(StepForecastTest, BetweenTheOrdersItIsUncertain) {
   EXPECT_EQ(model.FitOf(0, 0), Fit::kUnknown);
 }
 
+TEST(StepForecastTest, WhatTheRefusalRefutesPromisesNothing) {
+  ForecastTrace forecast = TwoActivations();
+  forecast.origin = "oom";
+  PoolBeforeStep pool = Holding({});
+  pool.limit_bytes = 1024 * kMiB;
+  const StepForecastModel model(forecast, std::move(pool));
+  EXPECT_TRUE(model.IsTooLow());
+  EXPECT_EQ(model.FitOf(4, 1024 * kMiB), Fit::kUncertain);
+  EXPECT_EQ(model.FitOf(4, 16 * kMiB), Fit::kDoesNotFit);
+}
+
+TEST(StepForecastTest, WithOpsOfUnknownSizeItPromisesNothing) {
+  ForecastTrace forecast = TwoActivations();
+  forecast.unknown_count = 1;
+  const StepForecastModel model(forecast, Holding({}));
+  EXPECT_EQ(model.FitOf(4, 1024 * kMiB), Fit::kUncertain);
+}
+
 TEST(StepForecastTest, ABatchScalesWhatGrowsWithItOnly) {
   const ForecastTrace forecast = TwoActivations();
   const StepForecastModel model(forecast, Holding({}));

@@ -83,8 +83,13 @@ class Judge {
   }
 
   // What the pool would hold at the most if there were no end to it: what lies
-  // there, and the rest of the step as far as it is known. 0: not known.
+  // there, and the rest of the step as far as it is known or forecast. 0: not
+  // known.
   static uint64_t StepNeedsBytes(const OomCase& oom) {
+    if (oom.forecast() != nullptr && oom.forecast()->has_orders() &&
+        !oom.forecast()->IsTooLow()) {
+      return oom.forecast()->NeedOf(oom.forecast()->batch()).low_bytes;
+    }
     if (!oom.what_if().IsFaithful()) return 0;
     Scenario endless;
     endless.limit_bytes = kEndlessBytes;

@@ -14,6 +14,9 @@
 
 namespace oom_forensics {
 
+// Name of the one that every further round makes worse.
+inline constexpr char kOlderModels[] = "older_models";
+
 struct Cause {
   // Stable name, that of its evidence: "kept_iterations", "older_models", ...
   std::string name;

@@ -76,7 +76,7 @@ std::optional<Cause> FindOlderModels(const OomCase& oom) {
     return std::nullopt;
   }
   Cause cause;
-  cause.name = "older_models";
+  cause.name = kOlderModels;
   cause.kind = "RETAINED";
   cause.bytes = bytes;
   cause.sentence = absl::StrCat(
@@ -87,7 +87,7 @@ std::optional<Cause> FindOlderModels(const OomCase& oom) {
       " are still held: ", FormatBytes(bytes), " in ",
       CountOf(older.size(), "tensor"), ".");
   RemedyCandidate candidate;
-  candidate.remedy.set_kind("release_models");
+  candidate.remedy.set_kind(kReleaseModels);
   candidate.remedy.set_title(
       "Let no model of an earlier round stay: one process for each round, or "
       "one model for all.");
