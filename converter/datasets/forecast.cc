@@ -91,8 +91,8 @@ std::string Sentence(const StepForecast& answer, bool is_refuted) {
   }
   if (is_refuted) {
     absl::StrAppend(&text,
-                    " But it was refused memory with more than that: some of "
-                    "what it takes is not forecast.");
+                    " But it already wanted more when it was refused memory: "
+                    "some of what it takes is not forecast.");
   }
   return text;
 }
@@ -154,9 +154,8 @@ Place PlaceOf(const Run& run, size_t host, const ForecastTrace& forecast) {
         ForecastAsCompiled(*allocator.replay, ooms[i].row, forecast);
     place.allocator = allocator.replay->trace().name;
     place.pool =
-        PoolBefore(*allocator.replay,
-                   BeginOfRun(*allocator.replay, ooms[i].row, forecast.step_id),
-                   allocator.replay->trace().LimitAt(ooms[i].row));
+        PoolBeforeRefusal(*allocator.replay, ooms[i].row, forecast.step_id,
+                          allocator.replay->trace().LimitAt(ooms[i].row));
     return place;
   }
   // A step that was not begun meets what its process held, or, where no pool is

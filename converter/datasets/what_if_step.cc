@@ -19,9 +19,8 @@ std::optional<Need> Forecast(const WhatIfPool& pool, const ForecastTrace& trace,
   }
   const AllocatorReplay& replay = *pool.allocator().replay;
   const Row failure = replay.failure_positions().front();
-  PoolBeforeStep before =
-      PoolBefore(replay, BeginOfRun(replay, failure, trace.step_id),
-                 pool.recorded_limit_bytes());
+  PoolBeforeStep before = PoolBeforeRefusal(replay, failure, trace.step_id,
+                                            pool.recorded_limit_bytes());
   if (settings.has_growth()) before.settings.allow_growth = settings.growth();
   if (settings.has_garbage_collection()) {
     before.settings.garbage_collection = settings.garbage_collection();

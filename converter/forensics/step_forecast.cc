@@ -72,6 +72,16 @@ PoolBeforeStep PoolBefore(const AllocatorReplay& replay, Position position,
   return pool;
 }
 
+PoolBeforeStep PoolBeforeRefusal(const AllocatorReplay& replay, Row failure,
+                                 int64_t step_id, uint64_t limit_bytes) {
+  PoolBeforeStep pool =
+      PoolBefore(replay, BeginOfRun(replay, failure, step_id), limit_bytes);
+  pool.refused_need_bytes =
+      replay.usage().At(failure).in_use_bytes +
+      RoundedBytes(replay.SiteOf(failure).requested_bytes);
+  return pool;
+}
+
 StepForecastModel::StepForecastModel(const ForecastTrace& forecast,
                                      PoolBeforeStep pool)
     : forecast_(forecast), pool_(std::move(pool)) {
@@ -207,8 +217,8 @@ Need StepForecastModel::NeedOf(int64_t batch) const {
 
 bool StepForecastModel::IsTooLow() const {
   return forecast_.unknown_count > 0 ||
-         (forecast_.origin == "oom" && has_orders() &&
-          NeedOf(batch()).high_bytes < pool_.limit_bytes);
+         (has_orders() &&
+          NeedOf(batch()).high_bytes < pool_.refused_need_bytes);
 }
 
 Fit StepForecastModel::FitOf(int64_t batch, uint64_t limit_bytes) const {

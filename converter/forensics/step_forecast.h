@@ -31,6 +31,9 @@ struct PoolBeforeStep {
   BfcSettings settings;
   // The map itself; empty where none is known.
   Layout layout;
+  // Of a step that was refused memory: what was in use then and the request; 0:
+  // not known.
+  uint64_t refused_need_bytes = 0;
 };
 
 // Of a recorded pool, at the position where the step began.
@@ -42,6 +45,10 @@ PoolBeforeStep PoolBefore(const AllocatorReplay& replay, Position position,
 // training step began; `failure` itself where neither is recorded.
 Position BeginOfRun(const AllocatorReplay& replay, Row failure,
                     int64_t step_id);
+
+// As PoolBefore, of the step whose request failed.
+PoolBeforeStep PoolBeforeRefusal(const AllocatorReplay& replay, Row failure,
+                                 int64_t step_id, uint64_t limit_bytes);
 
 // The forecast of the step whose request failed; null: the trace has none.
 const ForecastTrace* ForecastOf(const AllocatorReplay& replay, Row failure);
@@ -77,8 +84,8 @@ class StepForecastModel {
   bool has_orders() const { return !forecast_.orders.empty(); }
   // By XLA, which compiled the step.
   bool is_planned() const { return forecast_.planned; }
-  // Less than the step takes: sizes of some ops are not known, or the step was
-  // refused memory in a pool that has more than the forecast says it needs.
+  // Less than the step takes: sizes of some ops are not known, or when it was
+  // refused memory it already wanted more than the forecast says it needs.
   bool IsTooLow() const;
   // Whether other sizes of the batch can be told.
   bool scales() const { return scales_; }

@@ -67,13 +67,23 @@ TEST(StepForecastTest, BetweenTheOrdersItIsUncertain) {
 
 TEST(StepForecastTest, WhatTheRefusalRefutesPromisesNothing) {
   ForecastTrace forecast = TwoActivations();
-  forecast.origin = "oom";
   PoolBeforeStep pool = Holding({});
   pool.limit_bytes = 1024 * kMiB;
+  pool.refused_need_bytes = 1025 * kMiB;
   const StepForecastModel model(forecast, std::move(pool));
   EXPECT_TRUE(model.IsTooLow());
   EXPECT_EQ(model.FitOf(4, 1024 * kMiB), Fit::kUncertain);
   EXPECT_EQ(model.FitOf(4, 16 * kMiB), Fit::kDoesNotFit);
+}
+
+TEST(StepForecastTest, ARefusalForWantOfOnePieceRefutesNothing) {
+  const ForecastTrace forecast = TwoActivations();
+  PoolBeforeStep pool = Holding({});
+  pool.limit_bytes = 1024 * kMiB;
+  pool.refused_need_bytes = 50 * kMiB;
+  const StepForecastModel model(forecast, std::move(pool));
+  EXPECT_FALSE(model.IsTooLow());
+  EXPECT_EQ(model.FitOf(4, 1024 * kMiB), Fit::kFits);
 }
 
 TEST(StepForecastTest, WithOpsOfUnknownSizeItPromisesNothing) {
