@@ -72,7 +72,8 @@ std::string Range(const ForecastNeed& need) {
   return low == high ? high : absl::StrCat(low, " to ", high);
 }
 
-std::string Sentence(const StepForecast& answer, bool is_refuted) {
+std::string Sentence(const StepForecast& answer, const StepForecastModel& model,
+                     bool is_known) {
   if (!answer.reason().empty()) {
     return absl::StrCat("There is no forecast of the step: ", answer.reason());
   }
@@ -89,10 +90,14 @@ std::string Sentence(const StepForecast& answer, bool is_refuted) {
     absl::StrAppend(&text, " The largest batch that is sure to fit is ",
                     answer.largest_batch(), ".");
   }
-  if (is_refuted) {
+  if (is_known && model.IsTooLow()) {
     absl::StrAppend(&text,
                     " But it already wanted more when it was refused memory: "
                     "some of what it takes is not forecast.");
+  } else if (is_known && model.IsRefuted()) {
+    absl::StrAppend(&text,
+                    " But the pool refused it memory though it had more than "
+                    "that: it was in pieces, or could not grow.");
   }
   return text;
 }
@@ -202,8 +207,7 @@ StepForecast Tell(const HostTrace& host, const ForecastTrace& forecast,
                             : std::min(query.columns(), kMaxColumns),
                         &answer);
   }
-  answer.set_sentence(
-      Sentence(answer, model.IsTooLow() && forecast.unknown_count == 0));
+  answer.set_sentence(Sentence(answer, model, forecast.unknown_count == 0));
   return answer;
 }
 

@@ -23,7 +23,7 @@ Sufficiency GradeOf(Fit fit) {
 
 bool GradeByForecast(const OomCase& oom, Remedy* remedy) {
   const StepForecastModel* forecast = oom.forecast();
-  if (forecast == nullptr || forecast->IsTooLow()) return false;
+  if (forecast == nullptr || forecast->IsRefuted()) return false;
   int64_t batch = forecast->batch();
   uint64_t limit_bytes = oom.limit_bytes();
   if (remedy->kind() == kSmallerBatch && forecast->scales()) {

@@ -55,7 +55,7 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
     limit_bytes = std::max(
         limit_bytes, RoundUpToStep(forecast->EnoughLimit(forecast->batch())));
     for (int i = 0;
-         i < kLimitTries && !forecast->IsTooLow() &&
+         i < kLimitTries && !forecast->IsRefuted() &&
          forecast->FitOf(forecast->batch(), limit_bytes) != Fit::kFits;
          ++i) {
       limit_bytes = RoundUpToStep(limit_bytes + 1);

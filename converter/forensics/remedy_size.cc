@@ -150,7 +150,7 @@ SiteFlags HalvableSites(const OomCase& oom) {
 // Where too few shapes were live to show the batch, the graph of the step does.
 std::optional<RemedyCandidate> SmallerBatchOfGraph(const OomCase& oom) {
   const StepForecastModel* forecast = oom.forecast();
-  if (forecast == nullptr || !forecast->scales() || forecast->IsTooLow() ||
+  if (forecast == nullptr || !forecast->scales() || forecast->IsRefuted() ||
       forecast->batch() < 2) {
     return std::nullopt;
   }
@@ -192,7 +192,7 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
   const int64_t full = oom.batch()->size();
   const StepForecastModel* forecast = oom.forecast();
   const bool is_forecast =
-      forecast != nullptr && forecast->scales() && !forecast->IsTooLow();
+      forecast != nullptr && forecast->scales() && !forecast->IsRefuted();
   int64_t size = is_forecast
                      ? forecast->LargestBatch(oom.limit_bytes(), full - 1)
                      : LargestBatch(oom, scales);

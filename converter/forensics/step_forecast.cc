@@ -221,10 +221,15 @@ bool StepForecastModel::IsTooLow() const {
           NeedOf(batch()).high_bytes < pool_.refused_need_bytes);
 }
 
+bool StepForecastModel::IsRefuted() const {
+  return IsTooLow() || (pool_.refused_need_bytes != 0 && has_orders() &&
+                        NeedOf(batch()).high_bytes < pool_.limit_bytes);
+}
+
 Fit StepForecastModel::FitOf(int64_t batch, uint64_t limit_bytes) const {
   if (!has_orders() || limit_bytes == 0) return Fit::kUnknown;
   if (NeedOf(batch).low_bytes > limit_bytes) return Fit::kDoesNotFit;
-  if (IsTooLow()) return Fit::kUncertain;
+  if (IsRefuted()) return Fit::kUncertain;
   return WithMargin(batch) <= limit_bytes && AreAllServed(batch, limit_bytes)
              ? Fit::kFits
              : Fit::kUncertain;

@@ -87,6 +87,10 @@ class StepForecastModel {
   // Less than the step takes: sizes of some ops are not known, or when it was
   // refused memory it already wanted more than the forecast says it needs.
   bool IsTooLow() const;
+  // The step was refused memory in a pool with more than it needs: the forecast
+  // is too low, or the pool was in pieces. What a pool begun anew would do is
+  // no promise then.
+  bool IsRefuted() const;
   // Whether other sizes of the batch can be told.
   bool scales() const { return scales_; }
   int64_t batch() const { return forecast_.batch; }

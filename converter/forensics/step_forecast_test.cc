@@ -76,14 +76,15 @@ TEST(StepForecastTest, WhatTheRefusalRefutesPromisesNothing) {
   EXPECT_EQ(model.FitOf(4, 16 * kMiB), Fit::kDoesNotFit);
 }
 
-TEST(StepForecastTest, ARefusalForWantOfOnePieceRefutesNothing) {
+TEST(StepForecastTest, WhatAPoolInPiecesRefusedIsNotTooLowAndPromisesNothing) {
   const ForecastTrace forecast = TwoActivations();
   PoolBeforeStep pool = Holding({});
   pool.limit_bytes = 1024 * kMiB;
   pool.refused_need_bytes = 50 * kMiB;
   const StepForecastModel model(forecast, std::move(pool));
   EXPECT_FALSE(model.IsTooLow());
-  EXPECT_EQ(model.FitOf(4, 1024 * kMiB), Fit::kFits);
+  EXPECT_TRUE(model.IsRefuted());
+  EXPECT_EQ(model.FitOf(4, 1024 * kMiB), Fit::kUncertain);
 }
 
 TEST(StepForecastTest, WithOpsOfUnknownSizeItPromisesNothing) {

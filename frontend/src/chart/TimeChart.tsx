@@ -164,6 +164,8 @@ function optionsFor(
             ? timeTicks(min, max, count)
             : spreadTicks(warp, min, max, count);
         },
+        // Without it uPlot keeps of a scale of our own only the labels that suit a logarithm's.
+        filter: (_plot, splits) => splits,
         values: (_plot, splits) => {
           const steps = splits.slice(1).map((split, index) => split - (splits[index] as number));
           const step = steps.length > 0 ? Math.min(...steps) : 1e6;

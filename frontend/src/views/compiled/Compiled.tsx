@@ -6,6 +6,7 @@ import type { Target } from '../../store/target';
 import { useDataset } from '../../store/useDataset';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
+import { Coded } from '../../ui/Coded';
 import { DataTable, tableText } from '../../ui/DataTable';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
@@ -126,7 +127,7 @@ function Content({ detail }: { readonly detail: CompiledModuleDetail }) {
       <p>
         <Bytes value={content.liveBytes} /> of <Bytes value={content.blockBytes} /> are live in{' '}
         {groupDigits(content.bufferCount)} buffers, <Bytes value={content.unusedBytes} /> lie
-        unused. {content.sentence}
+        unused. <Coded text={content.sentence} />
       </p>
       <DataTable
         caption="Name scopes"

@@ -4,6 +4,7 @@ import type { Oom } from '../../generated/datasets_pb';
 import { select } from '../../store/session';
 import { relativeNs, type Target } from '../../store/target';
 import { Bytes } from '../../ui/Bytes';
+import { Coded } from '../../ui/Coded';
 import { ExportMenu } from '../../ui/ExportMenu';
 import { Keepers } from '../../ui/Keepers';
 import { SourceBlock } from '../../ui/SourceLine';
@@ -70,11 +71,19 @@ function OomStory({ oom, target, number }: OomCardProps) {
         <ExportMenu {...oomExports(oom, target)} />
       </div>
       <h2 id={`oom-${oom.index}`} class="story-verdict">
-        {verdict?.sentence || 'The request did not fit, and the trace does not tell why.'}
+        <Coded
+          text={verdict?.sentence || 'The request did not fit, and the trace does not tell why.'}
+        />
       </h2>
       {request && (
         <p class="story-request">
-          {request.who ? <strong>{request.who}</strong> : <code>{opName(request.opName)}</code>}{' '}
+          {request.who ? (
+            <strong>
+              <Coded text={request.who} />
+            </strong>
+          ) : (
+            <code>{opName(request.opName)}</code>
+          )}{' '}
           asked for{' '}
           <strong>
             <Bytes value={request.requestedBytes} />

@@ -96,13 +96,18 @@ function drawLimit(
 function drawGaps(plot: uPlot, palette: Palette, scene: Scene): void {
   const { ctx, bbox } = plot;
   const ratio = devicePixelRatio;
-  for (const { from, to } of scene.gaps) {
+  const labelled: LabelBox[] = [];
+  // The longest says how long it is where there is no room for all.
+  for (const { from, to } of [...scene.gaps].sort((a, b) => b.to - b.from - (a.to - a.from))) {
     const left = plot.valToPos(from, 'x', true);
     const right = plot.valToPos(to, 'x', true);
     if (right < bbox.left || left > bbox.left + bbox.width) continue;
     ctx.fillStyle = palette.band;
     ctx.fillRect(left, bbox.top, right - left, bbox.height);
     const text = `${formatDuration(to - from)} without events`;
+    const box = labelBox(plot, text, left);
+    if (labelled.some((other) => box.left < other.right && other.left < box.right)) continue;
+    labelled.push(box);
     label(plot, palette, text, left, bbox.top + bbox.height - 24 * ratio, palette.mutedText);
   }
 }
@@ -183,6 +188,23 @@ function drawOoms(plot: uPlot, palette: Palette, scene: Scene): void {
 }
 
 /** Text on a plate, at the side of `at` where there is room. */
+/** Where a label beside `at` lies across, in pixels of the canvas. */
+interface LabelBox {
+  readonly left: number;
+  readonly right: number;
+}
+
+/** To the right of `at`, or to its left where there is no room. */
+function labelBox(plot: uPlot, text: string, at: number): LabelBox {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio;
+  ctx.font = font(11.5, ratio, 500);
+  const width = ctx.measureText(text).width + 10 * ratio;
+  const fits = at + 6 * ratio + width < bbox.left + bbox.width;
+  const left = fits ? at + 6 * ratio : at - 6 * ratio - width;
+  return { left, right: left + width };
+}
+
 function label(
   plot: uPlot,
   palette: Palette,
@@ -191,16 +213,13 @@ function label(
   y: number,
   colour: string,
 ): void {
-  const { ctx, bbox } = plot;
+  const { ctx } = plot;
   const ratio = devicePixelRatio;
-  ctx.font = font(11.5, ratio, 500);
+  const { left, right } = labelBox(plot, text, at);
   ctx.textAlign = 'left';
   ctx.textBaseline = 'middle';
-  const width = ctx.measureText(text).width + 10 * ratio;
-  const fits = at + 6 * ratio + width < bbox.left + bbox.width;
-  const left = fits ? at + 6 * ratio : at - 6 * ratio - width;
   ctx.fillStyle = palette.background;
-  ctx.fillRect(left, y - 9 * ratio, width, 18 * ratio);
+  ctx.fillRect(left, y - 9 * ratio, right - left, 18 * ratio);
   ctx.fillStyle = colour;
   ctx.fillText(text, left + 5 * ratio, y);
 }
