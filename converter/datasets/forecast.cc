@@ -211,6 +211,18 @@ StepForecast Tell(const HostTrace& host, const ForecastTrace& forecast,
   return answer;
 }
 
+// Several threads of one step may be refused memory, and each has the step
+// forecast: the first tells of it.
+bool IsToldBefore(const HostTrace& host, const ForecastTrace& forecast) {
+  if (forecast.step_id == 0) return false;
+  const auto first = std::find_if(host.forecasts.begin(), host.forecasts.end(),
+                                  [&](const ForecastTrace& other) {
+                                    return other.origin == forecast.origin &&
+                                           other.step_id == forecast.step_id;
+                                  });
+  return &*first != &forecast;
+}
+
 // Of steps that have a graph.
 void AddSimulated(const DatasetInput& input, Forecasts* answer) {
   for (size_t host = 0; host < input.run.hosts().size(); ++host) {
@@ -218,6 +230,7 @@ void AddSimulated(const DatasetInput& input, Forecasts* answer) {
     if (!asked.empty() && asked != input.run.hosts()[host].host) continue;
     const SharedHost analysis = input.run.Load(host);
     for (const ForecastTrace& forecast : analysis->trace().forecasts) {
+      if (IsToldBefore(analysis->trace(), forecast)) continue;
       Place place = PlaceOf(input.run, host, forecast);
       if (input.query.has_oom() && place.oom != input.query.oom()) continue;
       const std::shared_ptr<const ForecastTrace> compiled = place.as_compiled;
