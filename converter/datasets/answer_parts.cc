@@ -36,6 +36,25 @@ double Share(uint64_t part, uint64_t whole) {
                     : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+// What a site tells of its tensor, in an Allocation or a Request: op, scope,
+// shape, dtype, source.
+template <typename Message>
+void FillTensor(const HostTrace& host, const AllocationSite& site,
+                Frames frames, Message* message) {
+  const std::string& op = host.OpOf(site);
+  message->set_op_name(op);
+  message->set_scope(std::string(ScopeOf(op)));
+  message->set_op_type(std::string(OpTypeOf(op)));
+  std::vector<int64_t> dims;
+  message->set_has_shape(ParseShape(host.ShapeOf(site), &dims));
+  message->mutable_shape()->Assign(dims.begin(), dims.end());
+  message->set_dtype(DtypeName(site.dtype));
+  SourceLocation source;
+  if (FillSourceLocation(host, site, frames, &source)) {
+    *message->mutable_source() = std::move(source);
+  }
+}
+
 }  // namespace
 
 Allocation MakeAllocation(const SelectedAllocator& allocator, Row alloc) {
@@ -43,19 +62,12 @@ Allocation MakeAllocation(const SelectedAllocator& allocator, Row alloc) {
   const AllocatorTrace& trace = replay.trace();
   const HostTrace& host = allocator.host->trace();
   const AllocationSite& site = replay.SiteOf(alloc);
-  const std::string& op = host.OpOf(site);
   Allocation message;
   message.set_id(trace.EventOf(alloc));
   message.set_address(trace.address[alloc]);
   message.set_requested_bytes(site.requested_bytes);
   message.set_allocated_bytes(site.allocated_bytes);
-  message.set_op_name(op);
-  message.set_scope(std::string(ScopeOf(op)));
-  message.set_op_type(std::string(OpTypeOf(op)));
-  std::vector<int64_t> dims;
-  message.set_has_shape(ParseShape(host.ShapeOf(site), &dims));
-  message.mutable_shape()->Assign(dims.begin(), dims.end());
-  message.set_dtype(DtypeName(site.dtype));
+  FillTensor(host, site, Frames::kNone, &message);
   message.set_step_id(trace.ContextOf(alloc).step_id);
   message.set_thread(trace.ContextOf(alloc).thread);
   const int64_t born_ps = replay.BornPs(alloc);
@@ -72,10 +84,6 @@ Allocation MakeAllocation(const SelectedAllocator& allocator, Row alloc) {
   message.set_host(host.host);
   message.set_allocator(trace.name);
   message.set_weight(trace.WeightOf(alloc));
-  SourceLocation source;
-  if (FillSourceLocation(host, site, Frames::kNone, &source)) {
-    *message.mutable_source() = std::move(source);
-  }
   if (site.compiled != 0) {
     *message.mutable_compiled() = MakeCompiledBlock(host, site);
   }
@@ -110,20 +118,9 @@ Allocation MakePart(const SelectedAllocator& allocator,
   message.set_address(message.address() + part.offset_bytes);
   message.set_requested_bytes(site.requested_bytes);
   message.set_allocated_bytes(site.allocated_bytes);
-  const std::string& op = host.OpOf(site);
-  message.set_op_name(op);
-  message.set_scope(std::string(ScopeOf(op)));
-  message.set_op_type(std::string(OpTypeOf(op)));
-  std::vector<int64_t> dims;
-  message.set_has_shape(ParseShape(host.ShapeOf(site), &dims));
-  message.mutable_shape()->Assign(dims.begin(), dims.end());
-  message.set_dtype(DtypeName(site.dtype));
-  message.set_role(RoleOf(allocator, part));
   message.clear_source();
-  SourceLocation source;
-  if (FillSourceLocation(host, site, Frames::kNone, &source)) {
-    *message.mutable_source() = std::move(source);
-  }
+  FillTensor(host, site, Frames::kNone, &message);
+  message.set_role(RoleOf(allocator, part));
   return message;
 }
 
@@ -132,17 +129,10 @@ Request MakeRequest(const SelectedAllocator& allocator, Row row,
   const AllocatorReplay& replay = *allocator.replay;
   const HostTrace& host = allocator.host->trace();
   const AllocationSite& site = replay.SiteOf(row);
-  const std::string& op = host.OpOf(site);
   Request request;
-  request.set_op_name(op);
-  request.set_scope(std::string(ScopeOf(op)));
-  request.set_op_type(std::string(OpTypeOf(op)));
+  FillTensor(host, site, Frames::kAll, &request);
   request.set_requested_bytes(requested_bytes);
   request.set_rounded_bytes(replay.BytesToPlace(requested_bytes));
-  std::vector<int64_t> dims;
-  request.set_has_shape(ParseShape(host.ShapeOf(site), &dims));
-  request.mutable_shape()->Assign(dims.begin(), dims.end());
-  request.set_dtype(DtypeName(site.dtype));
   request.set_step_id(replay.trace().ContextOf(row).step_id);
   request.set_thread(replay.trace().ContextOf(row).thread);
   request.set_step(host.StepAt(replay.trace().time_ps[row]));
@@ -152,10 +142,6 @@ Request MakeRequest(const SelectedAllocator& allocator, Row row,
   if (site.compiled != 0) {
     *request.mutable_compiled() = MakeCompiledBlock(host, site);
     request.set_who(WhoAsked(host, site));
-  }
-  SourceLocation source;
-  if (FillSourceLocation(host, site, Frames::kAll, &source)) {
-    *request.mutable_source() = std::move(source);
   }
   return request;
 }
