@@ -62,9 +62,10 @@ class Tab:
 
     def __init__(self, logdir: Path) -> None:
         server = program.TensorBoard(plugins=[core_plugin.CorePluginLoader(), OomForensicsLoader()])
-        server.configure(
-            argv=["tensorboard", f"--logdir={logdir}", "--port=0", "--load_fast=false"]
-        )
+        # TensorBoard's own loader reads with TensorFlow in a thread; where Python ends while it
+        # does, pthread_exit() meets a C++ frame that lets nothing through, and the process aborts.
+        once = ["--load_fast=false", "--reload_interval=0", "--reload_task=blocking"]
+        server.configure(argv=["tensorboard", f"--logdir={logdir}", "--port=0", *once])
         self.url = server.launch()
 
     def get(

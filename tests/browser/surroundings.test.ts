@@ -7,6 +7,7 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { findNginx, startNginx } from './nginx';
 import { startProxy, type Proxy } from './proxy';
 import { openTab, seesStory, seesView, useBrowser } from './tab';
 import { COMMAND, startTensorBoardWith, type TensorBoard } from './tensorboard';
@@ -15,6 +16,7 @@ useBrowser();
 
 const PREFIX = '/team/tensorboard';
 const MANY = 10_000;
+const NGINX = findNginx();
 
 describe('behind a proxy, with a prefix and two log directories of one name', () => {
   let folder: string;
@@ -67,6 +69,20 @@ describe('behind a proxy, with a prefix and two log directories of one name', ()
       expect(opened.errors.filter((error) => !error.includes('404'))).toEqual([]);
     }
     expect(proxy.refused.filter((path) => path.includes('oom_forensics'))).toEqual([]);
+  });
+
+  it.skipIf(NGINX === undefined)('nginx may stand in front of it', async () => {
+    const nginx = await startNginx(NGINX ?? '', PREFIX, tensorBoard.url);
+    try {
+      const run = 'same/train/2026_01_02_03_04_05';
+      const opened = await openTab({ url: nginx.url, link: { run } });
+      await seesStory(opened);
+      await opened.tab.getByRole('tab', { name: 'Map over time' }).click();
+      await seesView(opened);
+      expect(opened.errors.filter((error) => !error.includes('404'))).toEqual([]);
+    } finally {
+      await nginx.stop();
+    }
   });
 
   it('a run is found among ten thousand by a part of its name', async () => {

@@ -12,7 +12,12 @@ describe('toCsv', () => {
   });
 
   it('does not hand a formula from an op name to a spreadsheet', () => {
-    expect(toCsv([['=cmd()', '@x', '-1', '-cmd()', '+1']])).toBe("'=cmd(),'@x,-1,'-cmd(),'+1\r\n");
+    expect(toCsv([['=cmd()', '@x', '-cmd()', '+1', '\t=1', '-1+cmd()', '-1 -x()']])).toBe(
+      "'=cmd(),'@x,'-cmd(),'+1,'\t=1,'-1+cmd(),'-1 -x()\r\n",
+    );
+    expect(toCsv([['-1', '-1.5 MiB', '-2e-7', '-.5', '-12 %']])).toBe(
+      '-1,-1.5 MiB,-2e-7,-.5,-12 %\r\n',
+    );
   });
 });
 

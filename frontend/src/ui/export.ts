@@ -18,8 +18,11 @@ export function toCsv(cells: Cells): string {
     .concat('\r\n');
 }
 
+/** A number below zero, with a unit or without, is none. */
+const FORMULA = /^[=+@\t\r]|^-(?!\d*\.?\d+(e[-+]?\d+)?( [%\p{L}]+)?$)/iu;
+
 function csvCell(cell: string): string {
-  const text = /^[=+@\t\r]|^-(?![\d.])/.test(cell) ? `'${cell}` : cell;
+  const text = FORMULA.test(cell) ? `'${cell}` : cell;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

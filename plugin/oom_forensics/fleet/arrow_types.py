@@ -23,17 +23,18 @@ _SCALARS = {int: pa.int64(), float: pa.float64(), str: pa.string(), bool: pa.boo
 def fields_of(message: type[Message], left_out: frozenset[str] = frozenset()) -> list[pa.Field]:
     """Returns the Arrow fields of a message, without those left out."""
     return [
-        pa.field(name, _type_of(hint))
+        pa.field(name, type_of(hint))
         for name, hint in typing.get_type_hints(message).items()
         if typing.get_origin(hint) is not typing.ClassVar and name not in left_out
     ]
 
 
-def _type_of(hint: Any) -> pa.DataType:
+def type_of(hint: Any) -> pa.DataType:
+    """Returns the Arrow type of a field with this type hint."""
     if typing.get_origin(hint) is list:
-        return pa.list_(_type_of(typing.get_args(hint)[0]))
+        return pa.list_(type_of(typing.get_args(hint)[0]))
     if isinstance(hint, types.UnionType):
-        return _type_of(next(each for each in typing.get_args(hint) if each is not type(None)))
+        return type_of(next(each for each in typing.get_args(hint) if each is not type(None)))
     if issubclass(hint, enum.Enum):
         return pa.string()
     if issubclass(hint, Message):

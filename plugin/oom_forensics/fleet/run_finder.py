@@ -11,7 +11,8 @@ from typing import Any
 
 import fsspec
 
-from oom_forensics.fleet.storage import StorageError, modified_ns, open_url
+from oom_forensics.fleet.storage import StorageError, open_url
+from oom_forensics.remote.details import content_tag, modified_ns
 from oom_forensics.runs import TRACE_SUFFIX
 
 # A folder with this above it is a run of many hosts; other traces are runs of their own.
@@ -128,8 +129,7 @@ def _run(
 
 
 def _mark(details: dict[str, Any]) -> tuple[int, str]:
-    etag = details.get("ETag") or details.get("etag")
-    return int(details["size"] or 0), str(etag or modified_ns(details))
+    return int(details["size"] or 0), content_tag(details) or str(modified_ns(details))
 
 
 def _job(url: str, finder: re.Pattern[str] | None) -> str:

@@ -16,8 +16,9 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from oom_forensics.fleet.storage import FleetError, Folder, StorageError, modified_ns
+from oom_forensics.fleet.storage import FleetError, Folder, StorageError
 from oom_forensics.fleet.tables import SCHEMA_VERSION, TABLES
+from oom_forensics.remote.details import modified_ns
 
 _FOLDER = "_snapshots"
 _KEPT = 10

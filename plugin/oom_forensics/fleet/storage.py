@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import posixpath
 import uuid
-from datetime import datetime, timezone
 from typing import Any
 
 from oom_forensics.remote.addresses import RemoteError
@@ -123,18 +122,3 @@ def is_local(filesystem: Any) -> bool:
     """Whether an fsspec file system is this machine's own."""
     protocol = filesystem.protocol
     return "file" in ((protocol,) if isinstance(protocol, str) else protocol)
-
-
-def modified_ns(details: dict[str, Any]) -> int:
-    """Returns when a file was written (ns since the epoch; 0: not told), of fsspec's details."""
-    for name in ("mtime", "LastModified", "last_modified", "updated"):
-        moment = details.get(name)
-        if isinstance(moment, str):
-            moment = datetime.fromisoformat(moment.replace("Z", "+00:00"))
-        if isinstance(moment, datetime):
-            if moment.tzinfo is None:
-                moment = moment.replace(tzinfo=timezone.utc)
-            moment = moment.timestamp()
-        if moment is not None:
-            return int(moment * 1e9)
-    return 0

@@ -1,4 +1,4 @@
-"""The tables of a fleet and their columns; docs/fleet.md tells them to a reader."""
+"""The tables of a fleet and their columns; docs/fleet-schema.md is generated from them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,32 @@ SCHEMA_VERSION = 1
 """Changes when a column goes, or changes its type or meaning; not when one is added."""
 
 _TEXT, _COUNT = pa.string(), pa.int64()
-_HOST_LEFT_OUT = frozenset({"allocators", "environment", "hooks"})
+HOST_LEFT_OUT = frozenset({"allocators", "environment", "hooks"})
+"""Fields of HostInfo that are none of runs.hosts."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that is no field of proto/datasets.proto."""
+
+    name: str
+    kind: pa.DataType
+    about: str
+
+
+KEYS = (
+    Column("run_id", _TEXT, "names the run in all tables; of its URL"),
+    Column("job", _TEXT, "the folder that holds the run's logdir, or what --job finds in its URL"),
+)
+"""The first columns of every table."""
+
+_OF_A_RUN = (
+    Column("url", _TEXT, "the run's folder, or its trace: a path or a URL"),
+    Column("name", _TEXT, "the run's name in its job"),
+    Column("version", _TEXT, "the same for the same traces: names, sizes, and times or etags"),
+    Column("file_bytes", _COUNT, "of its traces"),
+    Column("modified_ns", _COUNT, "when the newest of its traces was written, since the epoch"),
+)
 
 
 @dataclass(frozen=True)
@@ -26,7 +51,7 @@ class Table:
     name: str
     about: str
     """What a row is."""
-    own: tuple[tuple[str, pa.DataType], ...] = ()
+    own: tuple[Column, ...] = ()
     message: type[Message] | None = None
     left_out: frozenset[str] = frozenset()
     """Fields of `message` that are none of its columns."""
@@ -34,11 +59,10 @@ class Table:
     @functools.cached_property
     def schema(self) -> pa.Schema:
         """The schema of its files. `day` is in the name of their folder."""
-        keys = [pa.field("run_id", _TEXT), pa.field("job", _TEXT)]
-        own = [pa.field(name, kind) for name, kind in self.own]
+        own = [pa.field(column.name, column.kind) for column in (*KEYS, *self.own)]
         derived = fields_of(self.message, self.left_out) if self.message else []
         return pa.schema(
-            keys + own + derived,
+            own + derived,
             metadata={"oom_forensics.fleet.schema": str(SCHEMA_VERSION)},
         )
 
@@ -54,15 +78,15 @@ TABLES: dict[str, Table] = {
             "runs",
             "a run that was converted",
             (
-                ("url", _TEXT),
-                ("name", _TEXT),
-                ("version", _TEXT),
-                ("file_bytes", _COUNT),
-                ("modified_ns", _COUNT),
-                ("converter_version", _TEXT),
-                ("oom_count", _COUNT),
-                ("incident_count", _COUNT),
-                ("hosts", pa.list_(pa.struct(fields_of(datasets.HostInfo, _HOST_LEFT_OUT)))),
+                *_OF_A_RUN,
+                Column("converter_version", _TEXT, "of the program that converted it"),
+                Column("oom_count", _COUNT, "refused requests that were out-of-memories"),
+                Column("incident_count", _COUNT, "moments of them: rows of `incidents`"),
+                Column(
+                    "hosts",
+                    pa.list_(pa.struct(fields_of(datasets.HostInfo, HOST_LEFT_OUT))),
+                    "its hosts",
+                ),
             ),
         ),
         Table(
@@ -76,17 +100,15 @@ TABLES: dict[str, Table] = {
             "sites",
             "what an op, a site, a line or a role held at a moment",
             (
-                # "oom" or "peak"
-                ("moment", _TEXT),
-                # incidents.index of moment "oom"; null at the peak
-                ("oom", _COUNT),
-                ("host", _TEXT),
-                ("allocator", _TEXT),
-                ("time_ns", _COUNT),
-                # "op", "site", "line" or "role"; bytes add up within one of them
-                ("grouping", _TEXT),
-                # of all that was live then
-                ("live_allocated_bytes", _COUNT),
+                Column("moment", _TEXT, '"oom" or "peak"'),
+                Column("oom", _COUNT, 'incidents.index of moment "oom"; null at the peak'),
+                Column("host", _TEXT, "whose trace it is of"),
+                Column("allocator", _TEXT, "as `allocators.name`"),
+                Column("time_ns", _COUNT, "the moment, since the epoch"),
+                Column(
+                    "grouping", _TEXT, '"op", "site", "line" or "role"; bytes add up within one'
+                ),
+                Column("live_allocated_bytes", _COUNT, "of all that was live at the moment"),
             ),
             datasets.AllocationGroup,
             frozenset({"children"}),
@@ -94,7 +116,7 @@ TABLES: dict[str, Table] = {
         Table(
             "allocators",
             "an allocator of a host: limit, peaks, counts",
-            (("host", _TEXT),),
+            (Column("host", _TEXT, "whose allocator it is"),),
             datasets.AllocatorInfo,
         ),
         Table("steps", "a training step of an allocator", (), datasets.StepUse),
@@ -103,15 +125,14 @@ TABLES: dict[str, Table] = {
             "errors",
             "a run that could not be converted",
             (
-                ("url", _TEXT),
-                ("name", _TEXT),
-                ("version", _TEXT),
-                ("file_bytes", _COUNT),
-                ("modified_ns", _COUNT),
-                ("sentence", _TEXT),
-                # of the converter; negative: the signal that ended it; null: it was not run
-                ("exit_code", _COUNT),
-                ("elapsed_ms", _COUNT),
+                *_OF_A_RUN,
+                Column("sentence", _TEXT, "what is wrong, for a person"),
+                Column(
+                    "exit_code",
+                    _COUNT,
+                    "of the converter; negative: the signal that ended it; null: it was not run",
+                ),
+                Column("elapsed_ms", _COUNT, "until it was given up"),
             ),
         ),
     )
@@ -120,4 +141,4 @@ TABLES: dict[str, Table] = {
 
 def host_row(host: datasets.HostInfo) -> dict[str, Any]:
     """Returns an item of runs.hosts."""
-    return values_of(host, _HOST_LEFT_OUT)
+    return values_of(host, HOST_LEFT_OUT)

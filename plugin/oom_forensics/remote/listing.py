@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 
+from oom_forensics.remote.details import content_tag, modified_ns
 from oom_forensics.remote.filesystems import open_filesystem, told_of
 
 
@@ -39,26 +37,11 @@ def files_below(url: str, suffix: str) -> list[RemoteFile]:
             RemoteFile(
                 tuple(part for part in path[len(root) :].split("/") if part),
                 int(info.get("size") or 0),
-                _modified_ns(info),
-                str(info.get("ETag") or info.get("etag") or info.get("md5Hash") or ""),
+                modified_ns(info),
+                content_tag(info),
             )
             for path, info in found.items()
             if path.endswith(suffix)
         ),
         key=lambda file: file.parts,
     )
-
-
-def _modified_ns(info: Mapping[str, Any]) -> int:
-    for name in ("LastModified", "last_modified", "mtime", "updated", "created"):
-        value = info.get(name)
-        if isinstance(value, str):
-            try:
-                value = datetime.fromisoformat(value.replace("Z", "+00:00"))
-            except ValueError:
-                continue
-        if isinstance(value, datetime):
-            return int(value.timestamp() * 1e9)
-        if isinstance(value, (int, float)):
-            return int(value * 1e9)
-    return 0
