@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -46,20 +47,10 @@ def probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("probe"), "-O2")
 
 
-def interpreter(version: str) -> str:
-    """Returns a Python of this version; skips where there is none."""
-    if sys.version.startswith(version + "."):
-        return sys.executable
-    pyenv = shutil.which("pyenv")
-    if pyenv is not None:
-        root = subprocess.run([pyenv, "root"], capture_output=True, text=True, check=True).stdout
-        for found in sorted(Path(root.strip()).glob(f"versions/{version}.*/bin/python")):
-            return str(found)
-    pytest.skip(f"there is no Python {version} here")
-
-
 @pytest.mark.parametrize("version", VERSIONS)
-def test_every_way_to_run_code_has_the_stack_that_python_tells(probe: Path, version: str) -> None:
+def test_every_way_to_run_code_has_the_stack_that_python_tells(
+    probe: Path, version: str, interpreter: Callable[[str], str]
+) -> None:
     done = subprocess.run(
         [interpreter(version), "-W", "ignore", str(SCRIPT), str(probe)],
         capture_output=True,

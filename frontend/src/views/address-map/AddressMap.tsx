@@ -43,7 +43,7 @@ export function AddressMap({ target }: { readonly target: Target }) {
         filter: { ...filterOf(target), wholeBlocks: keepsBlocksWhole() },
         at,
         columns: 1,
-        ...point,
+        ...(point && { module: point.module, programPoint: point.programPoint }),
       },
     },
   );
@@ -75,7 +75,7 @@ export function AddressMap({ target }: { readonly target: Target }) {
       {asked.error && <Failed error={asked.error} />}
       {!map && asked.loading && <Waiting run={target.run} what="Replaying up to this moment…" />}
       {asked.data && (!map || map.chunks.length === 0) && <NoMap target={target} />}
-      {map && !client().offline && <ProgramPoint map={map} onPoint={setPoint} />}
+      {map && !client().offline && <ProgramPoint map={map} chosen={point} onPoint={setPoint} />}
       {map && map.chunks.length > 0 && <MapPicture map={map} oom={oom} colourBy={colourBy} />}
       {asked.data && <QualityNotes quality={asked.data.quality} />}
     </Card>

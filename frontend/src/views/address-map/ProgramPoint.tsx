@@ -6,19 +6,22 @@ import type { CompiledBlock, AddressMap as MapData } from '../../generated/datas
 export interface ChosenPoint {
   readonly module: string;
   readonly programPoint: number;
+  /** Of the block that it was chosen for. */
+  readonly address: bigint;
 }
 
 interface ProgramPointProps {
   readonly map: MapData;
+  readonly chosen: ChosenPoint | undefined;
   readonly onPoint: (chosen: ChosenPoint) => void;
 }
 
 /** At which instruction the largest opened block is shown; nothing where none is. */
-export function ProgramPoint({ map, onPoint }: ProgramPointProps) {
+export function ProgramPoint({ map, chosen, onPoint }: ProgramPointProps) {
   const id = useId();
-  const opened = largestBlock(map);
+  const opened = largestBlock(map, chosen);
   if (!opened) return null;
-  const { block, sizeBytes } = opened;
+  const { block, address, sizeBytes } = opened;
   const instruction = `${groupDigits(block.programPoint + 1)} of ${groupDigits(block.programPoints)}`;
   return (
     <div class="field program-point">
@@ -33,7 +36,11 @@ export function ProgramPoint({ map, onPoint }: ProgramPointProps) {
         value={block.programPoint}
         aria-valuetext={instruction}
         onChange={(event) =>
-          onPoint({ module: block.module, programPoint: Number(event.currentTarget.value) })
+          onPoint({
+            module: block.module,
+            programPoint: Number(event.currentTarget.value),
+            address,
+          })
         }
       />
       <span>
@@ -43,14 +50,23 @@ export function ProgramPoint({ map, onPoint }: ProgramPointProps) {
   );
 }
 
-function largestBlock(
+interface OpenedBlock {
+  readonly block: CompiledBlock;
+  readonly address: bigint;
+  readonly sizeBytes: bigint;
+}
+
+export function largestBlock(
   map: MapData,
-): { readonly block: CompiledBlock; readonly sizeBytes: bigint } | undefined {
-  let largest: { readonly block: CompiledBlock; readonly sizeBytes: bigint } | undefined;
-  for (const { allocation, parts, sizeBytes } of map.chunks) {
+  chosen: ChosenPoint | undefined,
+): OpenedBlock | undefined {
+  let largest: OpenedBlock | undefined;
+  for (const { allocation, address, parts, sizeBytes } of map.chunks) {
     const block = allocation?.compiled;
-    if (!block || parts.length < 2 || block.programPoints < 2) continue;
-    if (!largest || sizeBytes > largest.sizeBytes) largest = { block, sizeBytes };
+    if (!block || block.programPoints < 2) continue;
+    // At many instructions all of a block is unused, or it is one buffer's.
+    if (parts.length < 2 && address !== chosen?.address) continue;
+    if (!largest || sizeBytes > largest.sizeBytes) largest = { block, address, sizeBytes };
   }
   return largest;
 }

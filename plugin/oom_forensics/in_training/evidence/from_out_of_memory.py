@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from oom_forensics.in_training.evidence import trace_file
 from oom_forensics.in_training.evidence.written_run import WrittenRun
 
 
@@ -32,6 +33,7 @@ def keep(run: WrittenRun, planes: Sequence[bytes]) -> None:
 
 def planes_for(run: WrittenRun) -> bytes:
     """Returns the planes of the first out-of-memory since a recording began, or nothing."""
-    if run.began_s is None or run.address_shift != 0:
+    # What was kept has real addresses; those of the recording may be shifted since.
+    if run.began_s is None or trace_file.is_anonymized(run.trace):
         return b""
     return next((kept.planes for kept in _kept if kept.at_s >= run.began_s), b"")

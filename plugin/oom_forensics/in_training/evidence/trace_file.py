@@ -20,6 +20,7 @@ _NAME = 2
 _LINES = 3
 _LENGTH_DELIMITED = 2
 _OURS = "/oom_forensics:"
+_SESSION = "/oom_forensics:session"
 _SOURCE = "/oom_forensics:source"
 _MODULES = "/host:metadata"
 
@@ -71,6 +72,15 @@ def plane_headers(trace: Path, prefix: str = _OURS) -> Iterator[Any]:
                 if plane_field != _LINES:
                     header += content[first:last]
             yield xplane_pb2.XPlane.FromString(bytes(header))
+
+
+def is_anonymized(trace: Path) -> bool:
+    """Whether a trace of ours has shifted addresses."""
+    return any(
+        plane.stat_metadata[stat.metadata_id].name == "anonymized" and stat.uint64_value
+        for plane in plane_headers(trace, _SESSION)
+        for stat in plane.stats
+    )
 
 
 def recorded_ops(trace: Path) -> list[RecordedOp]:

@@ -1,4 +1,7 @@
-"""The same for Keras 2 (`tf_keras`, TF_USE_LEGACY_KERAS=1), whose scopes open in other places."""
+"""The same for Keras 2, whose scopes open in other places.
+
+It is `tf_keras` (TF_USE_LEGACY_KERAS=1) or, with TensorFlow 2.15, `keras` itself.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,26 @@ from typing import Any
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.source.keras_objects import KerasObjects
 
+# Imported before the others, and not there in Keras 3, which has modules of their names.
+_LAYERS = "src.engine.base_layer"
+
 
 def watch_keras2(objects: KerasObjects) -> None:
-    """Watches layers, models and metrics, optimizers and losses when `tf_keras` is imported."""
-    for module, owner, opens in (
-        ("tf_keras.src.engine.base_layer", "Layer", "_name_scope"),
-        ("tf_keras.src.optimizers.optimizer", "_BaseOptimizer", "apply_gradients"),
-        ("tf_keras.src.losses", "Loss", "__call__"),
-    ):
-        when_imported(module, _watcher(objects, owner, opens))
+    """Watches layers, models and metrics, optimizers and losses when Keras 2 is imported."""
+
+    def watch_package(package: str) -> Callable[[ModuleType], None]:
+        def watch(layers: ModuleType) -> None:
+            _watcher(objects, "Layer", "_name_scope")(layers)
+            for module, owner, opens in (
+                ("src.optimizers.optimizer", "_BaseOptimizer", "apply_gradients"),
+                ("src.losses", "Loss", "__call__"),
+            ):
+                when_imported(f"{package}.{module}", _watcher(objects, owner, opens))
+
+        return watch
+
+    for package in ("tf_keras", "keras"):
+        when_imported(f"{package}.{_LAYERS}", watch_package(package))
 
 
 def _watcher(objects: KerasObjects, owner: str, opens: str) -> Callable[[ModuleType], None]:

@@ -37,23 +37,19 @@ class ResolvedOp(NamedTuple):
     keras_object: KerasObject | None
 
 
-class _Place(NamedTuple):
-    """An operation in a graph that is alive, or in what is left of one."""
-
-    graph: Any
-    operation: Any
-
-
 class OpResolver:
     """Looks names up. Holds graphs alive as long as it lives: keep it for one run only."""
 
     def __init__(self, graphs: TracedGraphs, objects: KerasObjects, origin: CodeOrigin) -> None:
         self._objects = objects
         self._origin = origin
-        self._places: dict[str, list[_Place]] = {}
+        # By name: operations of graphs that are alive, and of what is left of others.
+        self._places: dict[str, list[Any]] = {}
         for graph in graphs.alive():
             for operation in graph.get_operations():
-                self._places.setdefault(operation.name, []).append(_Place(graph, operation))
+                self._places.setdefault(operation.name, []).append(operation)
+        # By the id of an operation: many gradients go by one of the forward pass.
+        self._stacks: dict[int, Stack] = {}
         self._removed = graphs.removed()
         self._removed_is_read = False
 
@@ -86,7 +82,7 @@ class OpResolver:
             if resolved.stack or resolved.keras_object is not None:
                 yield name, resolved
 
-    def _find(self, name: str) -> tuple[str, list[_Place]]:
+    def _find(self, name: str) -> tuple[str, list[Any]]:
         """Returns the name in its own graph, and the places where it stands."""
         for candidate in _own_names(name):
             places = self._places.get(candidate)
@@ -97,7 +93,7 @@ class OpResolver:
                 return candidate, places
         return _without_calls(name), []
 
-    def _resolve(self, name: str, place: _Place | None) -> ResolvedOp:
+    def _resolve(self, name: str, place: Any | None) -> ResolvedOp:
         graph = place.graph if place is not None else None
         if isinstance(graph, RemovedFunction):
             graph = None
@@ -111,7 +107,7 @@ class OpResolver:
                 stack = self._stack(place)
         return ResolvedOp(stack, keras_object)
 
-    def _forward_of(self, name: str, place: _Place) -> _Place | None:
+    def _forward_of(self, name: str, place: Any) -> Any | None:
         """Returns the operation whose gradient this one computes a part of."""
         # In a loop there are several: the last one tells most.
         for match in reversed(list(_GRADIENT.finditer(name))):
@@ -127,13 +123,19 @@ class OpResolver:
                         return found
         return None
 
-    def _stack(self, place: _Place) -> Stack:
-        if isinstance(place.operation, _RemovedOperation):
-            return stack_of_summaries(place.operation.frames(), self._origin)
-        # The trace is of use as long as the operation lives, which `place` sees to.
-        trace = place.operation.traceback
+    def _stack(self, place: Any) -> Stack:
+        known = self._stacks.get(id(place))
+        if known is None:
+            known = self._stacks[id(place)] = self._read_stack(place)
+        return known
+
+    def _read_stack(self, place: Any) -> Stack:
+        if isinstance(place, _RemovedOperation):
+            return stack_of_summaries(place.frames(), self._origin)
+        # The trace is of use as long as the operation lives, which `_places` sees to.
+        trace = place.traceback
         frames = trace.get_user_frames() if trace is not None else ()
-        return stack_of_summaries(reversed(list(frames)), self._origin)
+        return stack_of_summaries(reversed(frames), self._origin)
 
     def _read_removed(self) -> None:
         if self._removed_is_read:
@@ -141,7 +143,7 @@ class OpResolver:
         self._removed_is_read = True
         for function in self._removed:
             for name, operation in _operations_of(function):
-                self._places.setdefault(name, []).append(_Place(function, operation))
+                self._places.setdefault(name, []).append(operation)
 
 
 class _Summary(NamedTuple):
@@ -153,6 +155,7 @@ class _Summary(NamedTuple):
 class _RemovedOperation(NamedTuple):
     """An operation of a function that was removed: its frames in a GraphDebugInfo."""
 
+    graph: RemovedFunction
     debug_info: Any
     trace_id: int
 
@@ -170,10 +173,10 @@ def _operations_of(function: RemovedFunction) -> Iterator[tuple[str, _RemovedOpe
     info = graph_debug_info_pb2.GraphDebugInfo.FromString(function.debug_info)
     for key, trace_id in info.name_to_trace_id.items():
         # "<operation>@<function>".
-        yield key.partition("@")[0], _RemovedOperation(info, trace_id)
+        yield key.partition("@")[0], _RemovedOperation(function, info, trace_id)
 
 
-def _of_these_shapes(places: list[_Place], shapes: set[tuple[int, str]]) -> list[_Place]:
+def _of_these_shapes(places: list[Any], shapes: set[tuple[int, str]]) -> list[Any]:
     """Returns the places whose operation can make such a tensor; all if none can."""
     if len(places) < 2:
         return places
@@ -187,8 +190,8 @@ def _of_these_shapes(places: list[_Place], shapes: set[tuple[int, str]]) -> list
     return [
         place
         for place in places
-        if not isinstance(place.operation, _RemovedOperation)
-        and any(fits(output, *shape) for output in place.operation.outputs for shape in shapes)
+        if not isinstance(place, _RemovedOperation)
+        and any(fits(output, *shape) for output in place.outputs for shape in shapes)
     ] or places
 
 
