@@ -122,12 +122,14 @@ void BfcModel::Split(ChunkId id, uint64_t bytes) {
   chunks_.List(rest_id);
 }
 
-ChunkId BfcModel::AllocateAt(uint64_t address, uint64_t size_bytes) {
+ChunkId BfcModel::AllocateAt(uint64_t address, uint64_t size_bytes,
+                             ChunkId below) {
   const auto above =
       std::upper_bound(regions_.begin(), regions_.end(), address,
                        [](uint64_t a, const Region& r) { return a < r.end(); });
   if (above == regions_.end() || address < above->address) return kNoChunk;
   ChunkId id = above->first;
+  if (below != kNoChunk && chunks_[below].address >= above->address) id = below;
   while (id != kNoChunk &&
          chunks_[id].address + chunks_[id].size_bytes <= address) {
     id = chunks_[id].next;

@@ -107,8 +107,11 @@ class BfcModel {
 
   // For a pool that is known to have done otherwise: gives this place to a
   // request of this size. kNoChunk where it is not free. What is below and
-  // above it in the free chunk stays free.
-  ChunkId AllocateAt(uint64_t address, uint64_t size_bytes);
+  // above it in the free chunk stays free. `below`: a chunk of the same region
+  // at or below the place, from which it is looked for; kNoChunk: from the
+  // region's first.
+  ChunkId AllocateAt(uint64_t address, uint64_t size_bytes,
+                     ChunkId below = kNoChunk);
 
   const PoolChunk& chunk(ChunkId id) const { return chunks_[id]; }
   const BfcSettings& settings() const { return settings_; }

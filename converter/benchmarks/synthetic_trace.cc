@@ -1,5 +1,6 @@
 #include "converter/benchmarks/synthetic_trace.h"
 
+#include <map>
 #include <random>
 #include <utility>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "converter/testing/xspace_builder.h"
 #include "core/bfc.h"
+#include "core/bfc_model.h"
 #include "proto/event_schema.h"
 #include "protozero/pbf_writer.hpp"
 
@@ -15,17 +17,21 @@ namespace {
 
 using protozero::pbf_writer;
 
-constexpr uint64_t kPool = uint64_t{0x7f0000000000};
 constexpr uint64_t kStartNs = 1'700'000'000'000'000'000;
-// Larger than any hole that is left.
-constexpr uint64_t kFailedRequestBytes = uint64_t{64} << 20;
 // As an eager op takes.
 constexpr int64_t kEventPs = 4'000'000;
 
-struct SizeClass {
+// Sizes of requests, each twice the one before.
+constexpr uint64_t kSmallestBytes = 64;
+constexpr uint32_t kSizes = 14;
+
+uint64_t RequestedBytes(uint32_t op) { return kSmallestBytes << (op % kSizes); }
+
+// An op that got chunks of this size, as the collector tells them apart.
+struct Site {
+  uint32_t op = 0;
+  uint64_t requested_bytes = 0;
   uint64_t allocated_bytes = 0;
-  // Addresses given back, to be used again.
-  std::vector<uint64_t> free;
 };
 
 // Numbers of metadata in the plane.
@@ -109,43 +115,49 @@ class EventLine {
 struct SyntheticLine {
   std::string bytes;
   std::vector<test::Event> steps;
-  // From the pool's first byte to the last that was ever used.
-  uint64_t used_bytes = 0;
+  // Of the event metadata from kFirstSiteId on; the last is the one that
+  // failed.
+  std::vector<Site> sites;
+  uint64_t pool_bytes = 0;
 };
 
-// The line of a pool of that size; 0: of one that is larger than can be needed.
-SyntheticLine MakeLine(const SyntheticTraceOptions& options,
-                       uint64_t pool_bytes) {
+// Requests and releases, served by a pool that has room for half as much again
+// as is live on average, and one request more than is free in one piece.
+SyntheticLine MakeLine(const SyntheticTraceOptions& options) {
   std::mt19937_64 random(options.seed);
-  std::vector<SizeClass> classes(options.sites);
-  for (uint32_t i = 0; i < options.sites; ++i) {
-    classes[i].allocated_bytes = RoundedBytes(uint64_t{64} << (i % 14));
-  }
   SyntheticLine line;
+  const uint64_t average_bytes = ((kSmallestBytes << kSizes) / kSizes);
+  line.pool_bytes = RoundedBytes(options.live * average_bytes * 3 / 2);
+  BfcSettings settings;
+  settings.limit_bytes = line.pool_bytes;
+  settings.allow_growth = false;
+  BfcModel pool(settings);
+  std::map<std::pair<uint32_t, uint64_t>, int64_t> ids;
   EventLine events;
-  if (pool_bytes == 0) pool_bytes = (options.live + options.sites) << 20;
-  events.Add(kRegionId,
-             {UintStat(kAddressStat, kPool), UintStat(kSizeStat, pool_bytes)});
-  uint64_t top = kPool;
-  std::vector<std::pair<uint64_t, uint32_t>> live;
+  std::vector<ChunkId> live;
   int64_t step_begin_ps = events.now_ps();
   int64_t step = 0;
   for (uint64_t i = 0; i < options.events; ++i) {
-    const bool alloc = live.size() < options.live
+    const bool wants = live.size() < options.live
                            ? random() % 4 != 0 || live.empty()
                            : random() % 4 == 0;
-    if (alloc) {
-      const auto site = static_cast<uint32_t>(random() % options.sites);
-      SizeClass& size = classes[site];
-      uint64_t address = top;
-      if (size.free.empty()) {
-        top += size.allocated_bytes;
-      } else {
-        address = size.free.back();
-        size.free.pop_back();
+    const auto op = static_cast<uint32_t>(random() % options.sites);
+    const ChunkId chunk = wants ? pool.Allocate(RequestedBytes(op)) : kNoChunk;
+    if (i == 0) {
+      const BfcRegion region = pool.Regions().front();
+      events.Add(kRegionId, {UintStat(kAddressStat, region.address),
+                             UintStat(kSizeStat, region.size_bytes)});
+    }
+    if (chunk != kNoChunk) {
+      const PoolChunk& place = pool.chunk(chunk);
+      const auto [id, is_new] =
+          ids.try_emplace({op, place.size_bytes},
+                          kFirstSiteId + static_cast<int64_t>(ids.size()));
+      if (is_new) {
+        line.sites.push_back({op, RequestedBytes(op), place.size_bytes});
       }
-      live.emplace_back(address, site);
-      events.Add(kFirstSiteId + site, {UintStat(kAddressStat, address)});
+      live.push_back(chunk);
+      events.Add(id->second, {UintStat(kAddressStat, place.address)});
     } else {
       // Mostly the young die.
       const size_t back = live.size() < 64 ? live.size() : 64;
@@ -153,9 +165,9 @@ SyntheticLine MakeLine(const SyntheticTraceOptions& options,
                                 ? random() % live.size()
                                 : live.size() - 1 - random() % back;
       std::swap(live[victim], live.back());
-      const auto [address, site] = live.back();
+      const uint64_t address = pool.chunk(live.back()).address;
+      pool.Free(live.back());
       live.pop_back();
-      classes[site].free.push_back(address);
       events.Add(kFreeId, {UintStat(kAddressStat, address)});
     }
     if ((i + 1) % options.events_per_step == 0) {
@@ -166,14 +178,16 @@ SyntheticLine MakeLine(const SyntheticTraceOptions& options,
       step_begin_ps = events.now_ps() + 1;
     }
   }
-  events.Add(kFirstSiteId + options.sites, {UintStat(kLimitStat, pool_bytes)});
+  events.Add(kFirstSiteId + static_cast<int64_t>(line.sites.size()),
+             {UintStat(kLimitStat, line.pool_bytes)});
+  const uint64_t refused_bytes = pool.largest_free_bytes() + 1;
+  line.sites.push_back(
+      {options.sites, refused_bytes, RoundedBytes(refused_bytes)});
   line.bytes = events.bytes();
-  line.used_bytes = top - kPool;
   return line;
 }
 
-std::string MakePlane(const SyntheticTraceOptions& options,
-                      const SyntheticLine& line, uint64_t pool_bytes) {
+std::string MakePlane(const SyntheticLine& line) {
   std::string bytes;
   bytes.reserve(line.bytes.size() + (1 << 20));
   pbf_writer plane(bytes);
@@ -193,22 +207,21 @@ std::string MakePlane(const SyntheticTraceOptions& options,
   };
   event_metadata(kFreeId, schema::kFree, {});
   event_metadata(kRegionId, schema::kRegionAdd, {});
-  const auto site_stats = [&](uint32_t i, uint64_t requested) {
-    const int64_t text = kFirstTextStat + 2 * int64_t{i};
-    stat_metadata(text, absl::StrCat("StatefulPartitionedCall/model/block_",
-                                     i / 10, "/layer_", i % 10, "/Op_", i));
-    stat_metadata(text + 1, absl::StrCat("[", requested / 4, "]"));
-    return std::vector<std::string>{
-        RefStat(kOpStat, text), RefStat(kShapeStat, text + 1),
-        UintStat(kDtypeStat, 1), UintStat(kRequestedStat, requested),
-        UintStat(kAllocatedStat, RoundedBytes(requested))};
-  };
-  for (uint32_t i = 0; i < options.sites; ++i) {
-    event_metadata(kFirstSiteId + i, schema::kAlloc,
-                   site_stats(i, uint64_t{64} << (i % 14)));
+  int64_t id = kFirstSiteId;
+  int64_t text = kFirstTextStat;
+  for (const Site& site : line.sites) {
+    stat_metadata(
+        text, absl::StrCat("StatefulPartitionedCall/model/block_", site.op / 10,
+                           "/layer_", site.op % 10, "/Op_", site.op));
+    stat_metadata(text + 1, absl::StrCat("[", site.requested_bytes / 4, "]"));
+    event_metadata(
+        id++, &site == &line.sites.back() ? schema::kFailed : schema::kAlloc,
+        {RefStat(kOpStat, text), RefStat(kShapeStat, text + 1),
+         UintStat(kDtypeStat, 1),
+         UintStat(kRequestedStat, site.requested_bytes),
+         UintStat(kAllocatedStat, site.allocated_bytes)});
+    text += 2;
   }
-  event_metadata(kFirstSiteId + options.sites, schema::kFailed,
-                 site_stats(options.sites, kFailedRequestBytes));
   const std::pair<int64_t, std::string_view> names[] = {
       {kAddressStat, schema::kAddress},
       {kSizeStat, schema::kSizeBytes},
@@ -223,23 +236,22 @@ std::string MakePlane(const SyntheticTraceOptions& options,
   };
   for (const auto& [id, name] : names) stat_metadata(id, std::string(name));
   plane.add_bytes(schema::xplane::kStats, UintStat(kCompleteStat, 1));
-  plane.add_bytes(schema::xplane::kStats, UintStat(kLimitStat, pool_bytes));
+  plane.add_bytes(schema::xplane::kStats,
+                  UintStat(kLimitStat, line.pool_bytes));
   return bytes;
 }
 
 }  // namespace
 
 std::string MakeSyntheticTrace(const SyntheticTraceOptions& options) {
-  // The pool is as large as it must be, so that little is free at the end.
-  const uint64_t pool_bytes = MakeLine(options, 0).used_bytes;
-  const SyntheticLine line = MakeLine(options, pool_bytes);
+  const SyntheticLine line = MakeLine(options);
   test::PlaneBuilder session(schema::kSessionPlane);
   session.AddStat(test::U64(schema::kVersion, schema::kSchemaVersion));
   test::PlaneBuilder host("/host:CPU");
   host.AddEventMetadata("train");
   host.AddLine({1, "python", 0, line.steps});
-  return test::SerializeSpace({MakePlane(options, line, pool_bytes),
-                               session.Serialize(), host.Serialize(),
+  return test::SerializeSpace({MakePlane(line), session.Serialize(),
+                               host.Serialize(),
                                test::TaskEnvironmentPlane(kStartNs, 0)});
 }
 

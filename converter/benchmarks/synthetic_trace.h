@@ -19,9 +19,9 @@ struct SyntheticTraceOptions {
   uint32_t seed = 1;
 };
 
-// A serialized XSpace: one allocator that serves the requests first fit from a
-// pool, training steps, and an OOM at the end. The same options give the same
-// bytes.
+// A serialized XSpace: one allocator that serves the requests as
+// TensorFlow's does (core/bfc_model.h), training steps, and an OOM at the end.
+// The same options give the same bytes.
 std::string MakeSyntheticTrace(const SyntheticTraceOptions& options);
 
 }  // namespace oom_forensics::benchmarks

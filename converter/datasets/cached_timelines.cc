@@ -90,8 +90,9 @@ std::shared_ptr<const ServingOrder> OrderOf(
   if (!allocator.replay->trace().has_layout) return nullptr;
   return allocator.host->cache().Get<ServingOrder>(
       Name("order", allocator, Filter()), [&] {
-        return std::make_shared<const ServingOrder>(
-            FindServingOrder(*allocator.replay));
+        return std::make_shared<const ServingOrder>(FindServingOrder(
+            *allocator.replay, allocator.replay->trace().baseline_rows,
+            allocator.replay->trace().row_count()));
       });
 }
 

@@ -151,8 +151,7 @@ void FillForensics(const SelectedAllocator& allocator, Row failure,
                    Oom* message) {
   const OomCase oom(*allocator.replay, allocator.host->Roles(*allocator.replay),
                     failure, LeaksAt(allocator, failure),
-                    PressureAt(*allocator.host, *allocator.replay, failure),
-                    OrderOf(allocator));
+                    PressureAt(*allocator.host, *allocator.replay, failure));
   *message->mutable_verdict() = JudgeOom(oom);
   FillPins(allocator, oom, message);
   for (Remedy& remedy : FindRemedies(oom)) {

@@ -79,8 +79,7 @@ PoolNumbers NumbersOf(const AllocatorReplay& replay, Row row,
 
 OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
                  Row failure, std::shared_ptr<const LeakSearchResult> leaks,
-                 const std::optional<DevicePressure>& device,
-                 std::shared_ptr<const ServingOrder> order)
+                 const std::optional<DevicePressure>& device)
     : replay_(replay),
       roles_(roles),
       failure_(failure),
@@ -93,8 +92,7 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
       completed_step_(FindCompletedStep(replay, leaks_->steps, failure)),
       what_if_(replay, failure,
                device_is_full() ? usage_.reserved_bytes + growable_bytes()
-                                : limit_bytes(),
-               std::move(order)) {
+                                : limit_bytes()) {
   const ForecastTrace* graph = ForecastOf(replay, failure);
   if (graph != nullptr) {
     forecast_trace_ = ForecastAsCompiled(replay, failure, *graph);

@@ -26,13 +26,11 @@ namespace oom_forensics {
 class OomCase {
  public:
   // `failure` is the kFailed row of an OOM, `leaks` what FindLeaks tells at it,
-  // `device` how full its device was, where that is known, `order` the order in
-  // which its requests were served (null: it is found anew). `replay` and
-  // `roles` must outlive it.
+  // `device` how full its device was, where that is known. `replay` and `roles`
+  // must outlive it.
   OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
           Row failure, std::shared_ptr<const LeakSearchResult> leaks,
-          const std::optional<DevicePressure>& device,
-          std::shared_ptr<const ServingOrder> order = nullptr);
+          const std::optional<DevicePressure>& device);
   OomCase(const OomCase&) = delete;
   OomCase& operator=(const OomCase&) = delete;
 

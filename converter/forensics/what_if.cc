@@ -27,17 +27,15 @@ Layout LayoutAt(const AllocatorReplay& replay, Position position) {
   return layout;
 }
 
-WhatIf::WhatIf(const AllocatorReplay& replay, Row failure, uint64_t limit_bytes,
-               std::shared_ptr<const ServingOrder> order)
+WhatIf::WhatIf(const AllocatorReplay& replay, Row failure, uint64_t limit_bytes)
     : replay_(replay),
       failure_(failure),
       from_(std::max(replay.trace().baseline_rows,
                      failure > kMaxWhatIfRows ? failure - kMaxWhatIfRows : 0)),
       settings_(RecordedSettings(replay, failure, limit_bytes)),
-      order_(
-          order != nullptr || !replay.trace().has_layout
-              ? std::move(order)
-              : std::make_shared<const ServingOrder>(FindServingOrder(replay))),
+      order_(replay.trace().has_layout
+                 ? FindServingOrder(replay, from_, failure)
+                 : ServingOrder()),
       as_recorded_(Try({})) {}
 
 Outcome WhatIf::Try(const Scenario& scenario) const {
@@ -50,7 +48,7 @@ Outcome WhatIf::Try(const Scenario& scenario) const {
   range.from = from_;
   range.to = failure_;
   const Simulation run =
-      PoolSimulator(replay_, *order_, settings_).Run(scenario, range);
+      PoolSimulator(replay_, order_, settings_).Run(scenario, range);
   outcome.placed = run.reached_end && run.refused == kNoRow;
   outcome.failed_before = !run.reached_end;
   outcome.in_use_bytes = run.in_use_bytes;

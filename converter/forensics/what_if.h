@@ -10,7 +10,6 @@
 #define OOM_FORENSICS_CONVERTER_FORENSICS_WHAT_IF_H_
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "converter/forensics/layout.h"
@@ -45,10 +44,8 @@ Layout LayoutAt(const AllocatorReplay& replay, Position position);
 class WhatIf {
  public:
   // `failure` is a kFailed row, `limit_bytes` what the pool could grow to (0:
-  // unknown). `order`: of this allocator; null: it is found anew. `replay` must
-  // outlive it.
-  WhatIf(const AllocatorReplay& replay, Row failure, uint64_t limit_bytes,
-         std::shared_ptr<const ServingOrder> order = nullptr);
+  // unknown). `replay` must outlive it.
+  WhatIf(const AllocatorReplay& replay, Row failure, uint64_t limit_bytes);
 
   // The allocator's settings as the trace shows them.
   const BfcSettings& settings() const { return settings_; }
@@ -71,7 +68,8 @@ class WhatIf {
   const Row failure_;
   Row from_ = 0;
   BfcSettings settings_;
-  std::shared_ptr<const ServingOrder> order_;
+  // Of the rows that are replayed; empty without a layout.
+  const ServingOrder order_;
   Outcome as_recorded_;
 };
 

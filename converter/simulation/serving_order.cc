@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -21,18 +23,24 @@ constexpr size_t kNearRowsBehind = 6;
 constexpr size_t kRowsKept = 4096;
 // How often the model may be asked for one row, and for all.
 constexpr uint64_t kTriesForOne = 20'000;
-constexpr uint64_t kTriesForAll = 20'000'000;
+constexpr uint64_t kTriesForAll = 5'000'000;
+// So many rows that no order explains, and so many for each thousand that were
+// served, and the search is given up: it is not for its threads that such a
+// pool is not followed (it may be no BFC pool at all).
+constexpr uint64_t kMostUnexplained = 16;
+constexpr uint64_t kRowsForOneMore = 1000;
 
 class OrderFinder {
  public:
-  explicit OrderFinder(const AllocatorReplay& replay)
+  OrderFinder(const AllocatorReplay& replay, Row from, Row to)
       : replay_(replay),
         trace_(replay.trace()),
+        from_(from),
+        to_(to),
         chunk_of_(trace_.row_count(), kNoChunk),
         is_taken_(trace_.row_count(), false) {
-    order_.from = trace_.baseline_rows;
-    order_.rows.reserve(trace_.row_count() - order_.from);
-    const PoolState pool = PoolAt(replay, order_.from);
+    order_.rows.reserve(to - from);
+    const PoolState pool = PoolAt(replay, from);
     for (size_t i = 0; i < pool.holders.size(); ++i) {
       if (pool.holders[i] == kNoRow) continue;
       chunk_of_[pool.holders[i]] = static_cast<ChunkId>(i);
@@ -44,7 +52,7 @@ class OrderFinder {
   }
 
   ServingOrder Find() {
-    for (Row row = order_.from; row < trace_.row_count(); ++row) {
+    for (Row row = from_; row < to_; ++row) {
       if (is_taken_[row]) continue;
       Serve(row);
       ForgetOld();
@@ -67,9 +75,30 @@ class OrderFinder {
 
   void Serve(Row row) {
     if (Apply(row)) return;
-    if (tries_ < kTriesForAll && FindOtherOrder(row)) return;
+    if (!has_given_up_ && tries_ < kTriesForAll) {
+      if (FindOtherOrder(row)) return;
+      if (++unexplained_ >=
+          kMostUnexplained + order_.rows.size() / kRowsForOneMore) {
+        GiveUp();
+      }
+    }
     Force(row);
     ++forced_;
+  }
+
+  // From here on many rows may be forced, each to where it is quickly found.
+  void GiveUp() {
+    has_given_up_ = true;
+    for (const ChunkId id : model_->ChunksInOrder()) {
+      const PoolChunk& chunk = model_->chunk(id);
+      if (chunk.state == PoolChunk::State::kInUse) {
+        live_chunks_[chunk.address] = id;
+      }
+    }
+  }
+  ChunkId LiveChunkBelow(uint64_t address) const {
+    const auto above = live_chunks_.upper_bound(address);
+    return above == live_chunks_.begin() ? kNoChunk : std::prev(above)->second;
   }
 
   // Does in the model what the row says. False: an allocation that the model
@@ -86,6 +115,7 @@ class OrderFinder {
         return false;
       }
       chunk_of_[row] = chunk;
+      if (has_given_up_) live_chunks_[trace_.address[row]] = chunk;
     } else {
       ApplyOther(row);
     }
@@ -98,6 +128,7 @@ class OrderFinder {
       case RowKind::kFree: {
         const Row alloc = replay_.PartnerOf(row);
         if (alloc == kNoRow || chunk_of_[alloc] == kNoChunk) break;
+        if (has_given_up_) live_chunks_.erase(trace_.address[alloc]);
         model_->Free(chunk_of_[alloc]);
         break;
       }
@@ -127,8 +158,11 @@ class OrderFinder {
   // follows is not judged by it.
   void Force(Row row) {
     const Moment before = model_->Now();
-    chunk_of_[row] = model_->AllocateAt(trace_.address[row],
-                                        replay_.SiteOf(row).allocated_bytes);
+    const uint64_t address = trace_.address[row];
+    const ChunkId chunk = model_->AllocateAt(
+        address, replay_.SiteOf(row).allocated_bytes, LiveChunkBelow(address));
+    chunk_of_[row] = chunk;
+    if (has_given_up_ && chunk != kNoChunk) live_chunks_[address] = chunk;
     Append(row, before);
     // Not to be explained again.
     first_movable_ = order_.rows.size();
@@ -325,6 +359,8 @@ class OrderFinder {
 
   const AllocatorReplay& replay_;
   const AllocatorTrace& trace_;
+  const Row from_;
+  const Row to_;
   std::unique_ptr<BfcModel> model_;
   std::vector<ChunkId> chunk_of_;
   std::vector<bool> is_taken_;
@@ -334,12 +370,16 @@ class OrderFinder {
   size_t first_movable_ = 0;
   uint64_t forced_ = 0;
   uint64_t tries_ = 0;
+  uint64_t unexplained_ = 0;
+  bool has_given_up_ = false;
+  // By address, once the search is given up.
+  std::map<uint64_t, ChunkId> live_chunks_;
 };
 
 }  // namespace
 
-ServingOrder FindServingOrder(const AllocatorReplay& replay) {
-  return OrderFinder(replay).Find();
+ServingOrder FindServingOrder(const AllocatorReplay& replay, Row from, Row to) {
+  return OrderFinder(replay, from, to).Find();
 }
 
 }  // namespace oom_forensics

@@ -9,7 +9,8 @@
 // the allocator, and where it would place an allocation elsewhere, the last few
 // rows are put into another order in which everything lies where it was
 // recorded: an allocation earlier, a release later, and never against a
-// thread's own order.
+// thread's own order. Where no order explains row after row (it may be no BFC
+// pool at all), the search is given up, and the rows stay as recorded.
 //
 //   rows       a1   f0   a2       a2 lies where f0 was not free yet
 //   served     a1   a2   f0
@@ -24,9 +25,7 @@
 namespace oom_forensics {
 
 struct ServingOrder {
-  // The first row of `rows`; those before it are where the recording began.
-  Row from = 0;
-  // All rows from `from` to the end, as served.
+  // All rows of the range, as served, and perhaps some that follow it.
   std::vector<Row> rows;
   // Allocations among them, and how many the model places as recorded.
   uint64_t requests = 0;
@@ -38,8 +37,8 @@ struct ServingOrder {
   uint64_t ResidentBytes() const { return rows.capacity() * sizeof(Row); }
 };
 
-// Of an allocator with a layout.
-ServingOrder FindServingOrder(const AllocatorReplay& replay);
+// Of an allocator with a layout: of its rows from `from` to before `to`.
+ServingOrder FindServingOrder(const AllocatorReplay& replay, Row from, Row to);
 
 }  // namespace oom_forensics
 

@@ -25,7 +25,8 @@ Ask Bytes(uint64_t bytes, uint64_t allocated_bytes = 0) {
 ServingOrder OrderOf(TraceBuilder& trace) {
   const std::unique_ptr<Run> run = trace.Open();
   const SharedHost host = run->Load(0);
-  return FindServingOrder(*host->allocators()[0]);
+  const AllocatorReplay& replay = *host->allocators()[0];
+  return FindServingOrder(replay, 0, replay.trace().row_count());
 }
 
 TEST(ServingOrderTest, OneThreadIsServedInTheOrderOfItsRows) {
@@ -86,6 +87,24 @@ TEST(ServingOrderTest, WhatCannotBeExplainedDoesNotSpoilWhatFollows) {
   const ServingOrder order = OrderOf(trace);
   EXPECT_EQ(order.requests, 21u);
   EXPECT_EQ(order.alike, 20u);
+}
+
+// As no BFC pool does it, with threads that could be put into other orders.
+TEST(ServingOrderTest, WhatNoOrderExplainsIsLeftAsRecorded) {
+  constexpr uint64_t kAllocations = 100;
+  TraceBuilder trace;
+  trace.Region(kBase, 256 * kAllocations);
+  for (uint64_t i = kAllocations; i-- > 0;) {
+    trace.Thread(1 + i % 3).Alloc(kBase + i * 256, Bytes(256));
+  }
+  for (uint64_t i = 0; i < kAllocations; ++i) trace.Free(kBase + i * 256);
+  trace.Alloc(kBase, Bytes(256));
+  const ServingOrder order = OrderOf(trace);
+  EXPECT_EQ(order.reordered, 0u);
+  EXPECT_EQ(order.requests, kAllocations + 1);
+  // The last of the first ones, for which one place is left, and the one behind
+  // the releases, which shows that all were known to be where they lay.
+  EXPECT_EQ(order.alike, 2u);
 }
 
 // Threads that are served by a model of the allocator, and recorded as the
