@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "converter/compiled/module_plan.h"
 #include "converter/text/text.h"
 #include "converter/trace/op_name.h"
 
@@ -15,11 +16,6 @@ constexpr uint64_t kTellingBytes = 4096;
 constexpr size_t kTellingLength = 3;
 // Modules that begin with a request of the same size; of more the first.
 constexpr size_t kMaxAlike = 256;
-
-bool IsAskedFor(const CompiledAllocation& allocation) {
-  return allocation.size_bytes > 0 && (allocation.kind == BufferKind::kTemp ||
-                                       allocation.kind == BufferKind::kOutput);
-}
 
 }  // namespace
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "converter/compiled/block_batch.h"
 #include "converter/forensics/batch_dimension.h"
-#include "converter/forensics/block_batch.h"
 #include "converter/forensics/completed_step.h"
 #include "converter/forensics/device_pressure.h"
 #include "converter/forensics/layout.h"

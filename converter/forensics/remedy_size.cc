@@ -17,14 +17,6 @@
 namespace oom_forensics {
 namespace {
 
-// Sizes of a batch that hardware likes are multiples of it.
-constexpr int64_t kBatchMultiple = 8;
-
-// A batch that a person would choose, at most this one.
-int64_t BatchToName(int64_t most) {
-  return most > kBatchMultiple ? most - most % kBatchMultiple : most;
-}
-
 // One flag per site, made once and shared by the copies of a scenario.
 using SiteFlags = std::shared_ptr<std::vector<bool>>;
 
@@ -155,8 +147,7 @@ std::optional<RemedyCandidate> SmallerBatchOfGraph(const OomCase& oom) {
     return std::nullopt;
   }
   const int64_t full = forecast->batch();
-  const int64_t size =
-      BatchToName(forecast->LargestBatch(oom.limit_bytes(), full - 1));
+  const int64_t size = forecast->LargestBatch(oom.limit_bytes(), full - 1);
   if (size == 0) return std::nullopt;
   RemedyCandidate candidate;
   candidate.remedy.set_kind(kSmallerBatch);
@@ -195,8 +186,7 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
       forecast != nullptr && forecast->scales() && !forecast->IsRefuted();
   int64_t size = is_forecast
                      ? forecast->LargestBatch(oom.limit_bytes(), full - 1)
-                     : LargestBatch(oom, scales);
-  size = BatchToName(size);
+                     : BatchToName(LargestBatch(oom, scales));
   const bool fits = size != 0;
   if (!fits) size = std::max<int64_t>(1, full / 2);
   RemedyCandidate candidate;

@@ -72,6 +72,11 @@ PoolBeforeStep PoolBefore(const AllocatorReplay& replay, Position position,
   return pool;
 }
 
+int64_t BatchToName(int64_t most) {
+  constexpr int64_t kMultiple = 8;
+  return most > kMultiple ? most - most % kMultiple : most;
+}
+
 PoolBeforeStep PoolBeforeRefusal(const AllocatorReplay& replay, Row failure,
                                  int64_t step_id, uint64_t limit_bytes) {
   PoolBeforeStep pool =
@@ -258,7 +263,11 @@ int64_t StepForecastModel::LargestBatch(uint64_t limit_bytes,
     const int64_t middle = fits + (too_large - fits) / 2;
     (FitOf(middle, limit_bytes) == Fit::kFits ? fits : too_large) = middle;
   }
-  return fits;
+  const int64_t named = BatchToName(fits);
+  // A smaller step is not always served where a larger one is: it divides the
+  // pool otherwise.
+  return named == fits || FitOf(named, limit_bytes) == Fit::kFits ? named
+                                                                  : fits;
 }
 
 OrderOutcome StepForecastModel::OutcomeOf(

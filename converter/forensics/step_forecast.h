@@ -53,6 +53,10 @@ PoolBeforeStep PoolBeforeRefusal(const AllocatorReplay& replay, Row failure,
 // The forecast of the step whose request failed; null: the trace has none.
 const ForecastTrace* ForecastOf(const AllocatorReplay& replay, Row failure);
 
+// The largest batch up to `most` that a person would choose: above 8 a multiple
+// of 8, as hardware likes them.
+int64_t BatchToName(int64_t most);
+
 enum class Fit { kUnknown, kFits, kUncertain, kDoesNotFit };
 
 // The smallest limit that is enough, over the orders that were tried.
@@ -105,7 +109,8 @@ class StepForecastModel {
   // in steps of a sixteenth. A larger pool is not always enough where a smaller
   // one is: it grows in larger pieces, and gives them away whole.
   uint64_t EnoughLimit(int64_t batch) const;
-  // The largest batch up to `most` that fits; 0: none.
+  // The largest batch up to `most` that fits, as BatchToName has it where that
+  // one fits, too; 0: none.
   int64_t LargestBatch(uint64_t limit_bytes, int64_t most) const;
 
   OrderOutcome OutcomeOf(const ForecastOrderTrace& order) const;

@@ -113,6 +113,17 @@ TEST(StepForecastTest, TheLargestBatchFitsAndTheNextDoesNot) {
   EXPECT_NE(model.FitOf(batch + 1, limit_bytes), Fit::kFits);
 }
 
+TEST(StepForecastTest, ALargeBatchIsNamedAsAMultipleOfEight) {
+  const ForecastTrace forecast = TwoActivations();
+  const StepForecastModel model(forecast, Holding({}));
+  const uint64_t limit_bytes = 600 * kMiB;
+  const int64_t batch = model.LargestBatch(limit_bytes, 1000);
+  EXPECT_GT(batch, 8);
+  EXPECT_EQ(batch % 8, 0);
+  EXPECT_EQ(model.FitOf(batch, limit_bytes), Fit::kFits);
+  EXPECT_NE(model.FitOf(batch + 8, limit_bytes), Fit::kFits);
+}
+
 TEST(StepForecastTest, InTheRecordedMapTheRequestWithoutAPlaceIsNamed) {
   const ForecastTrace forecast = TwoActivations();
   PoolBeforeStep pool = Holding({20 * kMiB});

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_split.h"
+#include "converter/compiled/planned_forecasts.h"
 #include "converter/reader/plane_reader.h"
 #include "converter/trace/allocator_trace_writer.h"
 
@@ -61,10 +62,15 @@ class ForecastPlane {
       if (metadata.kind == MetadataKind::kForecast) {
         forecast_of_[id] = forecasts_.size();
         forecasts_.push_back(Facts(metadata.stats));
+        runs_of_.emplace_back();
       }
       kinds_[id] = metadata.kind;
       if (metadata.kind == MetadataKind::kAlloc) {
         sites_[id] = Site(metadata.stats);
+        if (metadata.stats.Has(StatKind::kHloModule)) {
+          modules_[id] = {0, Text(metadata.stats, StatKind::kHloModule),
+                          metadata.stats.Uint64Or(StatKind::kHloProgramId, 0)};
+        }
       }
     }
     for (const std::string_view line : plane_.lines) {
@@ -73,8 +79,9 @@ class ForecastPlane {
       if (!fits.ok()) return fits;
       ReadOrder(line);
     }
-    for (ForecastTrace& forecast : forecasts_) {
-      context_.trace().forecasts.push_back(std::move(forecast));
+    for (size_t i = 0; i < forecasts_.size(); ++i) {
+      PlanRuns(runs_of_[i], &context_.trace(), &forecasts_[i]);
+      context_.trace().forecasts.push_back(std::move(forecasts_[i]));
     }
     return absl::OkStatus();
   }
@@ -128,6 +135,7 @@ class ForecastPlane {
   // what is not held is left out.
   void ReadOrder(std::string_view line) {
     ForecastTrace* forecast = nullptr;
+    std::vector<ModuleRun>* runs = nullptr;
     ForecastOrderTrace order;
     std::vector<bool> held;
     absl::flat_hash_map<int64_t, uint32_t> local_sites;
@@ -143,6 +151,7 @@ class ForecastPlane {
           switch (kind->second) {
             case MetadataKind::kForecast:
               forecast = &forecasts_[forecast_of_[fields.metadata_id]];
+              runs = &runs_of_[forecast_of_[fields.metadata_id]];
               break;
             case MetadataKind::kAlloc: {
               if (forecast == nullptr) return;
@@ -150,6 +159,7 @@ class ForecastPlane {
                   fields.metadata_id,
                   static_cast<uint32_t>(forecast->sites.size()));
               if (added) {
+                AddRun(fields.metadata_id, at->second, runs);
                 forecast->sites.push_back(sites_[fields.metadata_id]);
               }
               order.events.push_back({false, at->second});
@@ -176,13 +186,26 @@ class ForecastPlane {
     forecast->orders.push_back(std::move(order));
   }
 
+  // Where the site of that id is a run of a module: which one of a forecast's
+  // sites it is.
+  void AddRun(int64_t id, size_t site, std::vector<ModuleRun>* runs) const {
+    const auto module = modules_.find(id);
+    if (module == modules_.end()) return;
+    runs->push_back(module->second);
+    runs->back().site = site;
+  }
+
   const PlaneLayout& plane_;
   const PlaneVocabulary vocabulary_;
   ReadContext& context_;
   absl::flat_hash_map<int64_t, MetadataKind> kinds_;
   absl::flat_hash_map<int64_t, ForecastSite> sites_;
   absl::flat_hash_map<int64_t, size_t> forecast_of_;
+  // By id; the site in it is not set.
+  absl::flat_hash_map<int64_t, ModuleRun> modules_;
   std::vector<ForecastTrace> forecasts_;
+  // Of each of them.
+  std::vector<std::vector<ModuleRun>> runs_of_;
 };
 
 }  // namespace

@@ -52,6 +52,11 @@ HostLineReader::HostLineReader(const PlaneLayout& plane)
       kinds_.Set(id, EventKind::kCompilation);
       has_compilations_ = true;
     }
+    if (const auto function = ParsePythonFunction(name); function.has_value()) {
+      kinds_.Set(id, EventKind::kPythonCall);
+      function_of_.Set(id, static_cast<uint32_t>(python_functions_.size()));
+      python_functions_.push_back(*function);
+    }
   }
 }
 
@@ -84,8 +89,11 @@ HostLinePart HostLineReader::ReadPart(std::string_view piece) const {
   HostLinePart part;
   part.end = piece.data() + piece.size();
   part.header = ForEachEvent(
-      piece, vocabulary_, EventsToRead::kWithKnownStats, &part.quality,
-      [&](const EventFields& event, const char*) {
+      piece, vocabulary_,
+      // Calls have no stats.
+      python_functions_.empty() ? EventsToRead::kWithKnownStats
+                                : EventsToRead::kAll,
+      &part.quality, [&](const EventFields& event, const char*) {
         if (event.stats.Has(StatKind::kStepNum)) {
           part.steps.push_back({event.stats.Get(StatKind::kStepNum).AsInt64(),
                                 event.offset_ps, event.duration_ps});
@@ -98,6 +106,10 @@ HostLinePart HostLineReader::ReadPart(std::string_view piece) const {
           case EventKind::kCompilation:
             part.compilations.push_back(
                 {TextOf(event.stats, StatKind::kStockName), event.duration_ps});
+            break;
+          case EventKind::kPythonCall:
+            part.calls.push_back({event.offset_ps, event.duration_ps,
+                                  function_of_.Get(event.metadata_id)});
             break;
           case EventKind::kNone:
             break;

@@ -1,6 +1,6 @@
-// What a line of /host:CPU tells of memory and of training steps. Such a line
-// may hold millions of other events: it is cut into pieces, which threads read
-// side by side.
+// What a line of /host:CPU tells of memory, of training steps and of Python's
+// calls. Such a line may hold millions of other events: it is cut into pieces,
+// which threads read side by side.
 #ifndef OOM_FORENSICS_CONVERTER_READER_HOST_LINE_READER_H_
 #define OOM_FORENSICS_CONVERTER_READER_HOST_LINE_READER_H_
 
@@ -11,6 +11,7 @@
 
 #include "converter/quality/quality_log.h"
 #include "converter/reader/event_reader.h"
+#include "converter/reader/python_calls.h"
 #include "converter/reader/xplane_layout.h"
 
 namespace oom_forensics {
@@ -57,6 +58,8 @@ struct HostLinePart {
   std::vector<StockMemoryEvent> events;
   std::vector<StockStep> steps;
   std::vector<StockCompilation> compilations;
+  // Functions are indices into HostLineReader::python_functions().
+  std::vector<PythonCall> calls;
   QualityLog quality;
   // Where the piece ends in the file.
   const char* end = nullptr;
@@ -68,6 +71,10 @@ class HostLineReader {
 
   // Whether any event of the plane can be of interest.
   bool HasAnything() const;
+  // Whose calls the plane has; empty as a rule.
+  const std::vector<PythonFunction>& python_functions() const {
+    return python_functions_;
+  }
 
   // Reads a serialized XLine with that many threads beside the caller's, and
   // calls `take` in the caller's for its parts, in their order. 0 threads:
@@ -81,6 +88,7 @@ class HostLineReader {
     kAllocation,
     kDeallocation,
     kCompilation,
+    kPythonCall,
   };
 
   HostLinePart ReadPart(std::string_view piece) const;
@@ -90,6 +98,9 @@ class HostLineReader {
   PlaneVocabulary vocabulary_;
   IdMap<EventKind> kinds_;
   bool has_compilations_ = false;
+  // By the id of an event's name: index into python_functions_.
+  IdMap<uint32_t> function_of_;
+  std::vector<PythonFunction> python_functions_;
 };
 
 }  // namespace oom_forensics

@@ -5,6 +5,7 @@
 //   - a chunk whose free is seen but not its allocation was live when the trace
 //     began: it becomes a chunk of the baseline, of unknown age;
 //   - what the first event says is in use beyond those is the unnamed rest.
+// Where the profiler recorded Python's calls, too, they tell who asked.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -121,13 +122,24 @@ AllocatorTrace BuildAllocator(const std::string& name, StockAllocator stock,
 
 class HostPlaneReader {
  public:
-  explicit HostPlaneReader(ReadContext* context) : context_(context) {}
+  HostPlaneReader(const HostLineReader& reader, ReadContext* context)
+      : reader_(reader),
+        context_(context),
+        calls_(reader.python_functions(), context) {}
 
-  void ReadLine(std::string_view line, const HostLineReader& reader) {
+  void ReadLine(std::string_view line) {
     LineHeader header;
-    reader.Read(line, context_->threads(), [&](const HostLinePart& part) {
+    reader_.Read(line, context_->threads(), [&](const HostLinePart& part) {
       header.Include(part.header);
-      for (const StockMemoryEvent& event : part.events) Add(event);
+      // Events of a line are in the order of their times.
+      auto call = part.calls.begin();
+      for (const StockMemoryEvent& event : part.events) {
+        while (call != part.calls.end() && call->offset_ps <= event.offset_ps) {
+          calls_.Enter(*call++);
+        }
+        Add(event);
+      }
+      while (call != part.calls.end()) calls_.Enter(*call++);
       steps_.insert(steps_.end(), part.steps.begin(), part.steps.end());
       for (const StockCompilation& compilation : part.compilations) {
         Add(compilation);
@@ -194,11 +206,13 @@ class HostPlaneReader {
     site.allocated_bytes = event.allocated_bytes != 0
                                ? event.allocated_bytes
                                : RoundedBytes(event.requested_bytes);
+    if (event.is_alloc) site.stack = calls_.StackAt(event.offset_ps);
     return context_->trace().sites.Intern(site);
   }
 
   // Gives the line's events its thread, and the trace's time.
   void EndLine(const LineHeader& header) {
+    calls_.EndThread();
     const int64_t start_ps = context_->LineStartPs(header.timestamp_ns);
     for (auto& [name, stock] : allocators_) {
       for (size_t i = stock.line_begin; i < stock.events.size(); ++i) {
@@ -231,7 +245,9 @@ class HostPlaneReader {
     return last_;
   }
 
+  const HostLineReader& reader_;
   ReadContext* context_;
+  PythonCalls calls_;
   std::map<std::string, StockAllocator> allocators_;
   // Of the event before.
   bool is_known_ = false;
@@ -245,8 +261,8 @@ class HostPlaneReader {
 absl::Status ReadHostPlane(const PlaneLayout& plane, ReadContext* context) {
   const HostLineReader reader(plane);
   if (!reader.HasAnything()) return absl::OkStatus();
-  HostPlaneReader host(context);
-  for (const std::string_view line : plane.lines) host.ReadLine(line, reader);
+  HostPlaneReader host(reader, context);
+  for (const std::string_view line : plane.lines) host.ReadLine(line);
   return host.Finish();
 }
 

@@ -298,6 +298,48 @@ TEST(StockTraceTest, EventsOfAllThreadsAreOneAllocator) {
   EXPECT_EQ(allocator.ContextOf(2).thread, 12u);
 }
 
+TEST(StockTraceTest, CallsOfPythonTellWhoAskedForMemory) {
+  PlaneBuilder plane("/host:CPU");
+  const int64_t alloc = plane.AddEventMetadata("MemoryAllocation");
+  const int64_t train = plane.AddEventMetadata("$train.py:16 train");
+  const int64_t augment = plane.AddEventMetadata("$train.py:5 augment");
+  const int64_t entrance =
+      plane.AddEventMetadata("$traceback_utils.py:138 error_handler");
+  const int64_t uniform =
+      plane.AddEventMetadata("$random_ops.py:211 random_uniform");
+  const int64_t builtin = plane.AddEventMetadata("$builtins getattr");
+  plane.AddLine({11,
+                 "python",
+                 0,
+                 {{train, 100, 800, {}},
+                  {augment, 200, 300, {}},
+                  {entrance, 300, 150, {}},
+                  {builtin, 310, 5, {}},
+                  {uniform, 320, 100, {}},
+                  StockEvent(alloc, 350, 0x1000, 256, 256),
+                  StockEvent(alloc, 600, 0x2000, 256, 512),
+                  StockEvent(alloc, 950, 0x3000, 256, 768)}});
+  // A thread that runs no Python.
+  plane.AddLine({12, "pool", 0, {StockEvent(alloc, 960, 0x4000, 256, 1024)}});
+  const auto trace = Read(SerializeSpace({plane.Serialize()}));
+  ASSERT_EQ(trace->allocators.size(), 1u);
+  const AllocatorTrace& allocator = trace->allocators[0];
+  ASSERT_EQ(allocator.row_count(), 4u);
+  const auto stack_of = [&](Row row) {
+    return trace->source.StackAt(trace->sites.Get(allocator.site[row]).stack);
+  };
+  const auto line_of = [&](Row row) {
+    const CodeLine& line = trace->source.LineAt(stack_of(row).user_line);
+    return trace->strings.Get(line.file) + ":" + std::to_string(line.line) +
+           " " + trace->strings.Get(line.function);
+  };
+  EXPECT_EQ(line_of(0), "train.py:5 augment") << "not what it called";
+  EXPECT_EQ(stack_of(0).frames.size(), 4u);
+  EXPECT_EQ(line_of(1), "train.py:16 train");
+  EXPECT_EQ(stack_of(2).user_line, kNoLine) << "all calls have ended";
+  EXPECT_EQ(stack_of(3).user_line, kNoLine);
+}
+
 TEST(StockTraceTest, ALineMayBeExplainedBehindItsEvents) {
   PlaneBuilder plane("/host:CPU");
   const int64_t alloc = plane.AddEventMetadata("MemoryAllocation");

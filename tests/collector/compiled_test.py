@@ -218,29 +218,41 @@ def test_each_request_is_the_buffer_allocation_that_it_says(runs: Runs) -> None:
         assert placed > 0.8 * sum(a["requested_bytes"] for a in found)
 
 
-def named_share(dataset: Any, trace: Trace) -> float:
-    """Returns how much of what XLA held at the highest is named down to an op."""
-    live = dataset(trace.path, "allocations", "--at=peak", "--limit=100000")["allocations"]
-    whole = dataset(trace.path, "allocations", "--at=peak", "--limit=100000", "--whole-blocks")[
-        "allocations"
-    ]
+def held_and_named(dataset: Any, trace: Trace, moment: str) -> tuple[int, int]:
+    """Returns what XLA held at a moment, and how much of it is named down to an op."""
+    at = (f"--at={moment}", "--limit=100000")
+    live = dataset(trace.path, "allocations", *at).get("allocations", [])
+    whole = dataset(trace.path, "allocations", *at, "--whole-blocks").get("allocations", [])
 
     def held(allocations: list[Any]) -> int:
         return sum(int(each["allocatedBytes"]) for each in allocations if each.get("compiled"))
 
-    assert held(live) == held(whole) > 0, "what lies in a block adds up to it"
+    assert held(live) == held(whole), "what lies in a block adds up to it"
     unnamed = sum(
         int(each["allocatedBytes"])
         for each in live
         if each.get("compiled") and re.search(r"/xla_(temp|output|block)$", each.get("opName", ""))
     )
-    return 1 - unnamed / held(live)
+    return held(live), held(live) - unnamed
 
 
 def test_what_xla_holds_is_named_down_to_its_ops(runs: Runs, dataset: Any) -> None:
     """In the first step, too, whose new weights lie beside the old ones."""
     for trace in (runs.profile, runs.snapshot, runs.oom):
-        assert named_share(dataset, trace) >= 0.99, trace.path
+        for moment in ("peak", "end"):
+            held, named = held_and_named(dataset, trace, moment)
+            assert named >= 0.99 * held, (trace.path, moment)
+            assert held > 0 or moment == "end", trace.path
+
+
+def test_what_xla_was_refused_is_named_down_to_its_ops(runs: Runs, dataset: Any) -> None:
+    held, named = held_and_named(dataset, runs.oom, "oom:0")
+    assert named >= 0.99 * held
+    (oom, *_) = dataset(runs.oom.path, "oom_window")["ooms"]
+    block = oom["block"]
+    live = int(block["liveBytes"])
+    assert live + int(block.get("unusedBytes", 0)) == int(oom["request"]["requestedBytes"])
+    assert int(block["namedBytes"]) >= 0.99 * live
 
 
 def test_modules_say_how_long_they_took_to_compile(runs: Runs, dataset: Any) -> None:

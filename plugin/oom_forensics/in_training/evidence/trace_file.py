@@ -37,6 +37,13 @@ class RecordedOp(NamedTuple):
     """Whether it is known to have run by itself, not as a node of a graph."""
 
 
+class ModuleName(NamedTuple):
+    """By what a trace knows a module that XLA compiled."""
+
+    name: str
+    program_id: int
+
+
 def append_planes(trace: Path, xspace: bytes) -> None:
     """Adds the planes of a serialised XSpace to a trace.
 
@@ -113,6 +120,16 @@ def modules(trace: Path) -> list[Any]:
         for plane in plane_headers(trace, _MODULES)
         for module in plane.event_metadata.values()
         for stat in module.stats
+    ]
+
+
+def module_names(trace: Path) -> list[ModuleName]:
+    """Returns the modules that XLA compiled, by name, as far as a trace has those."""
+    return [
+        # "a_inference_step_12__.7(3)"
+        ModuleName(module.name.rpartition("(")[0], int(key))
+        for plane in plane_headers(trace, _MODULES)
+        for key, module in plane.event_metadata.items()
     ]
 
 

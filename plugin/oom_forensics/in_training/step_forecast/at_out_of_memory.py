@@ -54,7 +54,7 @@ def forecast_of(run: WrittenRun) -> bytes | None:
         budget=budget,
         step_id=int(request.get("step_id", 0)),
         allocator=str(request.get("allocator", "")),
-        modules=trace_file.modules(run.trace) if step.compiled_functions else (),
+        modules=trace_file.module_names(run.trace) if step.compiled_functions else (),
     )
     return plane.serialized([made])
 

@@ -5,13 +5,18 @@ It is compiled, as its first call would be, and not run.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from oom_forensics.in_training.step_forecast.compiled_blocks import blocks_of, requests_of
+from oom_forensics.in_training.evidence.trace_file import ModuleName
+from oom_forensics.in_training.step_forecast.compiled_modules import whole_step
 from oom_forensics.in_training.step_forecast.forecaster import held_bytes_of, likely_batch
 from oom_forensics.in_training.step_forecast.plane import Forecast
 from oom_forensics.in_training.step_forecast.step_function import StepFunction
+
+# Of modules that no program runs.
+_PROGRAM_IDS = itertools.count(1)
 
 
 def forecast_compiled(
@@ -27,14 +32,15 @@ def forecast_compiled(
     # TensorFlow takes specs for this only side by side, and of a function of that very shape.
     compiled = tf.function(flat_step, jit_compile=True)
     tell = compiled.experimental_get_compiler_ir(*tf.nest.flatten(specs))
-    module = hlo_pb2.HloProto.FromString(tell(stage="optimized_hlo_proto_serialized"))
-    orders = requests_of(blocks_of(module, step.batch or likely_batch(step)))
+    content = tell(stage="optimized_hlo_proto_serialized")
+    name = hlo_pb2.HloProto.FromString(content).hlo_module.name
+    module = ModuleName(name, next(_PROGRAM_IDS))
     return Forecast(
         "ahead",
         step.name,
         held_bytes_of(step),
-        orders,
+        whole_step(module),
         step.batch or likely_batch(step),
-        op_count=len(module.hlo_module.computations),
         allocator=allocator,
+        modules={module: content},
     )

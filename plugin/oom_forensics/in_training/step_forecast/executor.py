@@ -10,9 +10,10 @@ import heapq
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from oom_forensics.in_training.evidence.trace_file import ModuleName
 from oom_forensics.in_training.step_forecast import graph_nodes, prepared_graph
 from oom_forensics.in_training.step_forecast import kernel_rules as rules
-from oom_forensics.in_training.step_forecast.compiled_blocks import Block
+from oom_forensics.in_training.step_forecast.compiled_modules import run_of
 from oom_forensics.in_training.step_forecast.dense_kernels import DenseKernels
 from oom_forensics.in_training.step_forecast.graph_nodes import Graph, Node
 from oom_forensics.in_training.step_forecast.list_kernels import ListKernels
@@ -42,10 +43,8 @@ _OPS_BETWEEN_LOOKS = 64
 class Library:
     """The graphs of a prepared step, read once for all orders."""
 
-    def __init__(
-        self, graph_def: Any, compiled: Mapping[str, Sequence[Block]] | None = None
-    ) -> None:
-        """`compiled`: by name, what functions ask for that XLA compiles."""
+    def __init__(self, graph_def: Any, compiled: Mapping[str, ModuleName] | None = None) -> None:
+        """`compiled`: by the name of a function that XLA compiles, its module."""
         from tensorflow.python.framework import importer, ops
 
         self.compiled = compiled or {}
@@ -223,14 +222,9 @@ class Executor:
             return None
         return self._hand_on(self._run(body, inputs, one, consumes=True))
 
-    def _run_compiled(
-        self, blocks: Sequence[Block], node: Node, inputs: list[Tensor]
-    ) -> list[Tensor]:
+    def _run_compiled(self, module: ModuleName, node: Node, inputs: list[Tensor]) -> list[Tensor]:
         """All that XLA asks for at once; what it updates takes the place of what was."""
-        # As long as anyone may refer to the arguments, the results are copies.
-        made = [self.memory.allocate_block(block.site) for block in blocks]
-        for buffer in made:
-            self.memory.free(buffer)
+        self.memory.free(self.memory.ask(run_of(module)))
         for tensor in inputs:
             self.memory.release(tensor)
         return [Tensor(1, None) for _ in range(max(node.consumers, default=0) + 1)]

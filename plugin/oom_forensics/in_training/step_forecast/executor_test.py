@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
+from oom_forensics.in_training.evidence.trace_file import ModuleName
 from oom_forensics.in_training.step_forecast import first_values, prepared_graph, step_function
+from oom_forensics.in_training.step_forecast.compiled_modules import module_of
 from oom_forensics.in_training.step_forecast.executor import Executor, Library
 from oom_forensics.in_training.step_forecast.orders import ORDERS, Order
 from oom_forensics.in_training.step_forecast.time_budget import OutOfTimeError, TimeBudget
@@ -148,3 +150,16 @@ def test_it_is_given_up_when_the_time_is_over() -> None:
     library = Library(prepared_graph.prepare(step_function.of_concrete(concrete)))
     with pytest.raises(OutOfTimeError):
         Executor(library, FIFO, TimeBudget(0.0, 60.0)).run()
+
+
+def test_a_function_that_xla_compiles_is_a_run_of_its_module() -> None:
+    compiled = tf.function(lambda x: tf.nn.relu(tf.linalg.matmul(x, x)), jit_compile=True)
+    concrete = tf.function(lambda x: compiled(tf.linalg.matmul(x, x))).get_concrete_function(MATRIX)
+    step = step_function.of_concrete(concrete)
+    (name,) = step.compiled_functions
+    module = ModuleName(f"a{name.removeprefix('_')}__.7", 3)
+    requests = Executor(Library(prepared_graph.prepare(step), {name: module}), FIFO).run()
+    assert [site.module for site in requests.sites] == [None, module]
+    assert requests.events == [0, 1, -2, -1], "the module's memory goes when it has run"
+    assert module_of(name, [ModuleName("a_inference_other_3__.1", 0), module]) == module
+    assert module_of("__inference_nobody_4", [module]) is None

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from oom_forensics.in_training.evidence.trace_file import ModuleName
 from oom_forensics.in_training.step_forecast import prepared_graph
 from oom_forensics.in_training.step_forecast.batch_bytes import per_example_bytes
-from oom_forensics.in_training.step_forecast.compiled_blocks import (
-    Block,
-    blocks_of,
-    module_of,
-    requests_of,
-)
+from oom_forensics.in_training.step_forecast.compiled_modules import module_of, whole_step
 from oom_forensics.in_training.step_forecast.executor import Executor, Library
 from oom_forensics.in_training.step_forecast.memory import Requests
 from oom_forensics.in_training.step_forecast.orders import ORDERS, Order
@@ -30,12 +25,12 @@ def forecast_step(
     step_id: int = 0,
     allocator: str = "",
     orders: Sequence[Order] = ORDERS,
-    modules: Sequence[Any] = (),
+    modules: Sequence[ModuleName] = (),
 ) -> Forecast:
     """Returns the forecast; where there is none, one that says why.
 
     The first order may take the whole time, the others only what is left of it. `modules`
-    are those that XLA compiled (HloProto), as far as they are known.
+    are those that XLA compiled, as far as the run has them.
     """
     reason = ""
     updating: list[str] = []
@@ -43,16 +38,16 @@ def forecast_step(
     last: Executor | None = None
     held_bytes = held_bytes_of(step)
     batch = step.batch or likely_batch(step)
-    blocks = _compiled_blocks(step, modules, batch)
-    if None in blocks.values():
+    compiled = {name: module_of(name, modules) for name in step.compiled_functions}
+    known = {name: module for name, module in compiled.items() if module is not None}
+    if len(known) < len(compiled):
         reason = "XLA compiles the function, and had not yet said what it needs."
     elif step.compiled:
-        made = requests_of(blocks[step.name] or ())
+        made = whole_step(known[step.name])
     elif step.name not in step.definitions:
         reason = "the graph of the function is not in TensorFlow's context any more."
     else:
         try:
-            known = {name: each for name, each in blocks.items() if each is not None}
             library = Library(prepared_graph.prepare(step), known)
             held_bytes += library.constant_bytes()
             updating = library.updating_scopes()
@@ -80,17 +75,6 @@ def forecast_step(
         sorted(last.assumed) if last else (),
         allocator=allocator,
     )
-
-
-def _compiled_blocks(
-    step: StepFunction, modules: Sequence[Any], batch: int | None
-) -> dict[str, list[Block] | None]:
-    """What each function asks for that XLA compiles; None: it is not known."""
-    blocks: dict[str, list[Block] | None] = {}
-    for name in step.compiled_functions:
-        module = module_of(name, modules)
-        blocks[name] = None if module is None else blocks_of(module, batch)
-    return blocks
 
 
 def likely_batch(step: StepFunction) -> int | None:

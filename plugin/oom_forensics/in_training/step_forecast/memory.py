@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from oom_forensics.in_training.evidence.trace_file import ModuleName
 from oom_forensics.in_training.step_forecast.tensors import Buffer, Shape, Tensor, bytes_of
 
 
@@ -19,6 +20,8 @@ class Site(NamedTuple):
     per_example_bytes: int = 0
     # The same whatever the batch is.
     fixed: bool = False
+    # A run of it asks for all that XLA planned, which is not in requested_bytes.
+    module: ModuleName | None = None
 
 
 @dataclass(frozen=True)
@@ -64,10 +67,10 @@ class Memory:
             return None
         if size == 0:
             return None
-        return self.allocate_block(Site(op, dtype, shape, size, 0, fixed))
+        return self.ask(Site(op, dtype, shape, size, 0, fixed))
 
-    def allocate_block(self, site: Site) -> Buffer:
-        """A new buffer of a site whose size is known."""
+    def ask(self, site: Site) -> Buffer:
+        """A new buffer of a site whose size is known, or is its module's."""
         size = site.requested_bytes
         self.events.append(self._sites.setdefault(site, len(self._sites)))
         self._bytes.append(size)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from oom_forensics.in_training.evidence.trace_file import ModuleName
 from oom_forensics.in_training.step_forecast.memory import Requests
 
 _PLANE = "/oom_forensics:forecast"
+_MODULES_PLANE = "/host:metadata"
 # Names of ops that were not understood; more are counted.
 _NAMED = 50
 
@@ -23,6 +25,7 @@ class Forecast:
       held_bytes: Of its variables, inputs and constants.
       requests: In each order; empty where `reason` says why there is no forecast.
       step_id: TensorFlow's number of the run of the function; 0: not known.
+      modules: Serialised HloProtos of what it runs, as far as the run has not got them.
       unknown: Name and type of the ops whose output sizes are not known.
       assumed: Where a value decides that is not known: name of the op, what.
     """
@@ -38,17 +41,33 @@ class Forecast:
     assumed: Sequence[tuple[str, str]] = ()
     reason: str = ""
     allocator: str = ""
+    modules: Mapping[ModuleName, bytes] = field(default_factory=dict)
 
 
 def serialized(forecasts: Sequence[Forecast]) -> bytes:
-    """Returns an XSpace with one plane."""
+    """Returns an XSpace with the forecasts, and the modules that they bring along."""
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
     space = xplane_pb2.XSpace()
     writer = _PlaneWriter(space.planes.add(name=_PLANE))
     for forecast in forecasts:
         writer.add(forecast)
+    modules = {name: each for made in forecasts for name, each in made.modules.items()}
+    if modules:
+        _add_modules(modules, space.planes.add(name=_MODULES_PLANE))
     return bytes(space.SerializeToString())
+
+
+def _add_modules(modules: Mapping[ModuleName, bytes], plane: Any) -> None:
+    """As TensorFlow's profiler writes them, each under a number of its own."""
+    stat = 1
+    plane.stat_metadata[stat].id = stat
+    plane.stat_metadata[stat].name = "Hlo Proto"
+    for module, content in modules.items():
+        metadata = plane.event_metadata[module.program_id]
+        metadata.id = module.program_id
+        metadata.name = f"{module.name}({module.program_id})"
+        metadata.stats.add(metadata_id=stat, bytes_value=content)
 
 
 class _PlaneWriter:
@@ -95,6 +114,10 @@ class _PlaneWriter:
         metadata = self._metadata("alloc")
         metadata.display_name = site.op
         self._add_stat(metadata, "op", site.op)
+        if site.module is not None:
+            self._add_stat(metadata, "hlo_module", site.module.name)
+            self._add_stat(metadata, "hlo_program_id", site.module.program_id)
+            return int(metadata.id)
         self._add_stat(metadata, "dtype", site.dtype)
         if site.shape is not None:
             shape = ",".join(str(size) for size in site.shape)

@@ -3,8 +3,8 @@
 // XLA merges dims ([16,384,256] becomes [6144,256]), so a leading dim may be a
 // multiple of the batch; before it a loop over time has its rounds. An argument
 // that the step is fed with has the batch itself.
-#ifndef OOM_FORENSICS_CONVERTER_FORENSICS_BLOCK_BATCH_H_
-#define OOM_FORENSICS_CONVERTER_FORENSICS_BLOCK_BATCH_H_
+#ifndef OOM_FORENSICS_CONVERTER_COMPILED_BLOCK_BATCH_H_
+#define OOM_FORENSICS_CONVERTER_COMPILED_BLOCK_BATCH_H_
 
 #include <cstdint>
 #include <optional>
@@ -44,4 +44,4 @@ class BlockBatch {
 
 }  // namespace oom_forensics
 
-#endif  // OOM_FORENSICS_CONVERTER_FORENSICS_BLOCK_BATCH_H_
+#endif  // OOM_FORENSICS_CONVERTER_COMPILED_BLOCK_BATCH_H_

@@ -1,4 +1,4 @@
-#include "converter/forensics/block_batch.h"
+#include "converter/compiled/block_batch.h"
 
 #include <utility>
 #include <vector>
