@@ -34,6 +34,7 @@ FLOORS = {
         "core",
         "proto",
         "converter/text",
+        "converter/cancellation",
         "converter/input",
         "converter/quality",
         "converter/trace/op_name",

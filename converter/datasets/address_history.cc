@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "converter/cancellation/cancellation.h"
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/coverage_grid.h"
 #include "converter/datasets/group_key.h"
@@ -161,6 +162,7 @@ void FillPicture(const SelectedAllocator& allocator, const RegionStack& stack,
   for (const Row alloc : replay.LiveAt(begin)) place(alloc);
   const Position end = trace.PositionAt(to_ps);
   for (Row row = begin; row < end; ++row) {
+    StopIfCancelled(row);
     // When an allocation ended is all that lies far from it in memory.
     if (row + kRowsAhead < end) {
       const Row far = replay.PartnerOf(row + kRowsAhead);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "converter/cancellation/cancellation.h"
 #include "converter/datasets/allocation_groups.h"
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/page.h"
@@ -164,6 +165,7 @@ std::vector<Row> LivedIn(const AllocatorReplay& replay, Position from,
                          Position to) {
   std::vector<Row> rows = replay.LiveAt(from);
   for (Row row = from; row < to; ++row) {
+    StopIfCancelled(row);
     if (replay.trace().kind_of[row] == RowKind::kAlloc) rows.push_back(row);
   }
   return rows;
@@ -205,6 +207,7 @@ absl::StatusOr<DatasetMessage> AnswerAllocations(const DatasetInput& input) {
     std::vector<AllocationPart> parts;
     parts.reserve(rows.size());
     for (const Row row : rows) {
+      StopIfCancelled(row);
       keeps.ForEachPart(
           row, [&parts](const AllocationPart& part) { parts.push_back(part); });
     }

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "converter/cancellation/cancellation.h"
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/group_key.h"
 #include "converter/datasets/page.h"
@@ -71,6 +72,7 @@ absl::StatusOr<Side> ReadSide(const Run& run, const Selection& selected,
     if (!position.ok()) return position.status();
     const RowPredicate keeps(allocator, query.filter(), BirthRule::kFiltered);
     for (const Row row : replay.LiveAt(*position)) {
+      StopIfCancelled(row);
       keeps.ForEachPart(row, [&](const AllocationPart& part) {
         const AllocationSite& site = host.sites.Get(part.site);
         Sum& sum = side.by_key[GroupKey(allocator, part, *position, group_by)];

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "converter/cancellation/cancellation.h"
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/module_detail.h"
 #include "converter/datasets/selection.h"
@@ -33,6 +34,7 @@ std::map<int32_t, Use> CountUses(const HostAnalysis& host) {
   for (const AllocatorTrace& allocator : trace.allocators) {
     for (Row row = allocator.baseline_rows; row < allocator.row_count();
          ++row) {
+      StopIfCancelled(row);
       const RowKind kind = allocator.kind_of[row];
       if (kind != RowKind::kAlloc && kind != RowKind::kFailed) continue;
       const CompiledRequest* request =

@@ -6,7 +6,6 @@
 #ifndef OOM_FORENSICS_CONVERTER_DATASETS_DATASET_H_
 #define OOM_FORENSICS_CONVERTER_DATASETS_DATASET_H_
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,9 +24,6 @@ struct DatasetInput {
   // COMPARE: the second run; null: the same one.
   const Run* other_run = nullptr;
   const Query& query;
-  // Asked now and then by what takes long: true once nobody waits for the
-  // answer any more. May be null.
-  std::function<bool()> is_cancelled = nullptr;
 };
 
 using DatasetFunction = absl::StatusOr<DatasetMessage> (*)(const DatasetInput&);
@@ -49,7 +45,8 @@ const DatasetEntry* FindDataset(std::string_view name);
 std::string DatasetNames();
 
 // Answers a query; fails where it makes no sense (a host that the run does not
-// have), with one sentence.
+// have), with one sentence, and with Cancelled where the thread's work is
+// wanted no more (CancellableWork).
 absl::StatusOr<DatasetMessage> AnswerQuery(const DatasetInput& input);
 
 }  // namespace oom_forensics

@@ -2,6 +2,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "converter/cancellation/cancellation.h"
 #include "converter/datasets/address_history.h"
 #include "converter/datasets/allocation_life.h"
 #include "converter/datasets/allocations.h"
@@ -71,7 +72,12 @@ absl::StatusOr<DatasetMessage> AnswerQuery(const DatasetInput& input) {
         absl::StrCat("There is no dataset ", input.query.dataset(),
                      "; there are: ", DatasetNames(), "."));
   }
-  auto answer = dataset->answer(input);
+  absl::StatusOr<DatasetMessage> answer;
+  try {
+    answer = dataset->answer(input);
+  } catch (const WorkCancelled& cancelled) {
+    answer = absl::CancelledError(cancelled.what());
+  }
   // What was asked of hosts that are gone is no answer.
   absl::Status lost = input.run.TakeLoadFailure();
   if (input.other_run != nullptr) {

@@ -17,6 +17,7 @@ constexpr char kNoScope[] = "(no scope)";
 constexpr char kEagerOps[] = "(eager ops)";
 constexpr char kNoShape[] = "(no shape)";
 constexpr char kNoDtype[] = "(no dtype)";
+constexpr char kFirstReplicaOrNone[] = "(first replica, or none)";
 constexpr char kNoLineRecorded[] = "(no line recorded)";
 
 std::string Or(std::string text, const char* otherwise) {
@@ -101,6 +102,8 @@ std::string SiteGroupKey(const HostTrace& host, const AllocationSite& site,
       return LineKey(host, SourceOf(host, site).line, group_by);
     case GROUP_STACK:
       return LineKey(host, SourceOf(host, site).line, GROUP_LINE);
+    case GROUP_REPLICA:
+      return Or(std::string(ReplicaOf(op)), kFirstReplicaOrNone);
     case GROUP_MODE:
       return ModeId(ModeOf(host, site));
     default:

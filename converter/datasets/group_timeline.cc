@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "converter/cancellation/cancellation.h"
 #include "converter/datasets/group_key.h"
 #include "converter/text/enum_ids.h"
 
@@ -35,6 +36,7 @@ void GroupTimeline::GroupSites(GroupBy group_by) {
 void GroupTimeline::GroupByRole(const RoleClassifier& roles) {
   role_of_row_.resize(replay_.end_position());
   for (Row row = 0; row < replay_.end_position(); ++row) {
+    StopIfCancelled(row);
     if (replay_.trace().kind_of[row] != RowKind::kAlloc) continue;
     role_of_row_[row] = static_cast<uint8_t>(GroupOfRole(roles.RoleOf(row)));
   }
@@ -78,6 +80,7 @@ GroupTimeline::GroupTimeline(const SelectedAllocator& allocator,
   if (!keeps.keeps_all()) {
     counted_.resize(end);
     for (Row row = 0; row < end; ++row) {
+      StopIfCancelled(row);
       counted_[row] =
           replay_.trace().kind_of[row] == RowKind::kAlloc && keeps(row);
     }
@@ -88,6 +91,7 @@ GroupTimeline::GroupTimeline(const SelectedAllocator& allocator,
                          uint64_t{end} + 1));
   std::vector<int64_t> bytes(keys_.size());
   for (Row row = 0; row <= end; ++row) {
+    StopIfCancelled(row);
     if (row % keyframe_rows_ == 0) {
       keyframes_.insert(keyframes_.end(), bytes.begin(), bytes.end());
     }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "converter/cancellation/cancellation.h"
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/cached_timelines.h"
 #include "converter/datasets/contributors.h"
@@ -36,6 +37,7 @@ void FillEvents(const SelectedAllocator& allocator, const RowPredicate& keeps,
   if (end - begin > limit) return;
   const AllocatorReplay& replay = *allocator.replay;
   for (Row row = begin; row < end; ++row) {
+    StopIfCancelled(row);
     const RowKind kind = replay.trace().kind_of[row];
     const Row alloc = kind == RowKind::kFree ? replay.PartnerOf(row) : row;
     const bool is_of_allocation =

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "converter/cancellation/cancellation.h"
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/page.h"
 
@@ -32,6 +33,7 @@ void FillStepUse(const SelectedAllocator& allocator, const TrainingStep& step,
   uint64_t frees = 0;
   uint64_t survivor_bytes = 0;
   for (Row row = begin; row < end; ++row) {
+    StopIfCancelled(row);
     if (trace.kind_of[row] == RowKind::kFree) ++frees;
     if (trace.kind_of[row] != RowKind::kAlloc) continue;
     ++allocs;

@@ -202,8 +202,7 @@ absl::StatusOr<DatasetMessage> AnswerWhatIf(const DatasetInput& input) {
   const Position map_at =
       std::max(*at, allocator.replay->trace().baseline_rows);
 
-  const WhatIfPool pool(allocator, settings.allocator_kind() == "async",
-                        input.is_cancelled);
+  const WhatIfPool pool(allocator, settings.allocator_kind() == "async");
   const Simulation run = pool.Run(change->scenario, map_at);
   auto answer = std::make_unique<WhatIfAnswer>();
   answer->set_host(allocator.host->trace().host);
@@ -232,9 +231,6 @@ absl::StatusOr<DatasetMessage> AnswerWhatIf(const DatasetInput& input) {
       answer->set_step_low_bytes(step->low_bytes);
       answer->set_step_high_bytes(step->high_bytes);
     }
-  }
-  if (input.is_cancelled && input.is_cancelled()) {
-    return absl::CancelledError("The work was cancelled.");
   }
   const auto found = BatchOf(allocator);
   if (found->batch.has_value()) answer->set_batch_size(found->batch->size());

@@ -24,12 +24,8 @@ constexpr uint64_t kShownPercents[] = {50, 75, 90, 110, 125, 150, 200};
 class LimitSearch {
  public:
   LimitSearch(const WhatIfPool& pool, const Scenario& scenario,
-              std::optional<Row> until,
-              const std::function<bool()>& is_cancelled)
-      : pool_(pool),
-        scenario_(scenario),
-        until_(until),
-        is_cancelled_(is_cancelled) {}
+              std::optional<Row> until)
+      : pool_(pool), scenario_(scenario), until_(until) {}
 
   WhatIfPool::SmallestLimit Find() {
     WhatIfPool::SmallestLimit found;
@@ -39,15 +35,13 @@ class LimitSearch {
     if (until_.has_value()) return found;
     for (const uint64_t percent : kShownPercents) {
       const uint64_t mib = enough_mib * percent / 100;
-      if (mib != 0 && !IsCancelled()) Fits(mib);
+      if (mib != 0) Fits(mib);
     }
     for (const auto& [mib, limit] : tried_) found.tried.push_back(limit);
     return found;
   }
 
  private:
-  bool IsCancelled() const { return is_cancelled_ && is_cancelled_(); }
-
   Simulation RunIn(uint64_t limit_bytes) const {
     Scenario scenario = scenario_;
     scenario.limit_bytes = limit_bytes;
@@ -76,9 +70,9 @@ class LimitSearch {
     while (!Fits(enough)) {
       too_small = enough;
       enough += (enough + 7) / 8;
-      if (enough > most || IsCancelled()) return 0;
+      if (enough > most) return 0;
     }
-    while (enough - too_small > 1 && !IsCancelled()) {
+    while (enough - too_small > 1) {
       const uint64_t middle = too_small + (enough - too_small) / 2;
       (Fits(middle) ? enough : too_small) = middle;
     }
@@ -88,15 +82,13 @@ class LimitSearch {
   const WhatIfPool& pool_;
   const Scenario& scenario_;
   const std::optional<Row> until_;
-  const std::function<bool()>& is_cancelled_;
   // By MiB.
   std::map<uint64_t, WhatIfLimit> tried_;
 };
 
 }  // namespace
 
-WhatIfPool::WhatIfPool(const SelectedAllocator& allocator, bool sums_only,
-                       std::function<bool()> is_cancelled)
+WhatIfPool::WhatIfPool(const SelectedAllocator& allocator, bool sums_only)
     : allocator_(allocator),
       sums_only_(sums_only),
       order_(sums_only ? nullptr : OrderOf(allocator)) {
@@ -113,7 +105,6 @@ WhatIfPool::WhatIfPool(const SelectedAllocator& allocator, bool sums_only,
   if (order_ != nullptr) {
     as_recorded_ = SimulationOf(allocator, *order_, settings_, range_);
   }
-  range_.is_cancelled = std::move(is_cancelled);
 }
 
 Simulation WhatIfPool::Run(const Scenario& scenario,
@@ -132,7 +123,7 @@ Simulation WhatIfPool::Run(const Scenario& scenario,
 
 WhatIfPool::SmallestLimit WhatIfPool::FindSmallestLimit(
     const Scenario& scenario, std::optional<Row> until) const {
-  return LimitSearch(*this, scenario, until, range_.is_cancelled).Find();
+  return LimitSearch(*this, scenario, until).Find();
 }
 
 }  // namespace oom_forensics

@@ -4,7 +4,6 @@
 #define OOM_FORENSICS_CONVERTER_DATASETS_WHAT_IF_POOL_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -19,10 +18,7 @@ class WhatIfPool {
  public:
   // `sums_only`: no allocator is run, only sums are held against the limit;
   // else the allocator has a layout.
-  // `is_cancelled` may be null; once it says true what runs ends soon, and what
-  // it returns is no answer.
-  WhatIfPool(const SelectedAllocator& allocator, bool sums_only,
-             std::function<bool()> is_cancelled);
+  WhatIfPool(const SelectedAllocator& allocator, bool sums_only);
 
   const SelectedAllocator& allocator() const { return allocator_; }
   bool sums_only() const { return sums_only_; }

@@ -124,25 +124,6 @@ TEST(WhatIfTest, TheTwoMapsStandSideBySide) {
             "layer/small");
 }
 
-TEST(WhatIfTest, EndsOnceNobodyWaitsForIt) {
-  TraceBuilder trace;
-  trace.Region(kBase, 2 * kMiB);
-  for (int i = 0; i < 10'000; ++i) {
-    trace.Alloc(kBase, Tensor("op", kMiB)).Free(kBase);
-  }
-  const auto run = trace.Open();
-  Query query;
-  query.set_dataset(WHAT_IF);
-  query.mutable_what_if()->set_find_smallest_limit(true);
-  int looks = 0;
-  const auto cancelled =
-      AnswerWhatIf({*run, nullptr, query, [&looks] { return ++looks > 2; }});
-  EXPECT_EQ(cancelled.status().code(), absl::StatusCode::kCancelled);
-  // Not once for every row of every replay.
-  EXPECT_LT(looks, 40);
-  EXPECT_TRUE(AnswerWhatIf({*run, nullptr, query}).ok());
-}
-
 TEST(WhatIfTest, ARecordingWithoutAnOomIsAsked) {
   TraceBuilder trace;
   trace.AllocatorStat(test::U64("bytes_limit", 64 * kMiB));

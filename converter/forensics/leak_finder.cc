@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "converter/cancellation/cancellation.h"
 
 namespace oom_forensics {
 namespace {
@@ -94,6 +95,7 @@ class LeakSearch {
       is_touched[group] = true;
     };
     for (Row row = 0; row < position_; ++row) {
+      StopIfCancelled(row);
       end_steps_before(row);
       if (trace.kind_of[row] == RowKind::kAlloc) {
         SiteHistory& history = HistoryOf(row);

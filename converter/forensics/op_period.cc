@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "converter/cancellation/cancellation.h"
 
 namespace oom_forensics {
 namespace {
@@ -69,6 +70,7 @@ std::vector<Position> FindPeriods(const AllocatorReplay& replay,
       by_op;
   size_t all = 0;
   for (Row row = trace.baseline_rows; row < until; ++row) {
+    StopIfCancelled(row);
     if (trace.kind_of[row] != RowKind::kAlloc) continue;
     const AllocationSite& site = replay.SiteOf(row);
     by_op[{site.op, site.shape}].push_back({all++, row});

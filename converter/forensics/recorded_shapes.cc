@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "converter/cancellation/cancellation.h"
 #include "converter/text/text.h"
 #include "core/data_types.h"
 
@@ -27,6 +28,7 @@ class ShapeCollector {
     }
     std::vector<bool> seen(host_.sites.size());
     for (Row row = 0; row <= last && row < replay.end_position(); ++row) {
+      StopIfCancelled(row);
       const RowKind kind = replay.trace().kind_of[row];
       if (kind != RowKind::kAlloc && kind != RowKind::kFailed) continue;
       const SiteId site = replay.trace().site[row];

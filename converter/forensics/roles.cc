@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "converter/cancellation/cancellation.h"
 #include "converter/text/text.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"
@@ -95,6 +96,7 @@ void RoleClassifier::FindUpdates() {
   const HostTrace& host = replay_.host();
   const AllocatorTrace& trace = replay_.trace();
   for (Row row = 0; row < trace.row_count(); ++row) {
+    StopIfCancelled(row);
     if (trace.kind_of[row] != RowKind::kAlloc) continue;
     const AllocationSite& site = host.sites.Get(trace.site[row]);
     switch (purpose_[trace.site[row]]) {
@@ -112,6 +114,7 @@ void RoleClassifier::FindUpdates() {
     }
   }
   for (Row row = 0; row < trace.row_count(); ++row) {
+    StopIfCancelled(row);
     if (trace.kind_of[row] == RowKind::kAlloc && WitnessOf(row) != kNoRow &&
         OpTypeOf(host.OpOf(replay_.SiteOf(row))) != "Fill") {
       random_variables_.insert(replay_.SiteOf(row).shape);

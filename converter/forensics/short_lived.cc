@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "converter/cancellation/cancellation.h"
 
 namespace oom_forensics {
 
@@ -17,6 +18,7 @@ ShortLived FindShortLived(const OomCase& oom) {
   ShortLived found;
   int64_t last_step = -1;
   for (Row row = 0; row < oom.failure(); ++row) {
+    StopIfCancelled(row);
     if (trace.kind_of[row] == RowKind::kFree) {
       const Row alloc = replay.PartnerOf(row);
       if (alloc == kNoRow) continue;

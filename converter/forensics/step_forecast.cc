@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "converter/cancellation/cancellation.h"
 #include "converter/forensics/what_if.h"
 #include "converter/simulation/pool_settings.h"
 #include "core/bfc.h"
@@ -139,6 +140,7 @@ std::optional<size_t> StepForecastModel::FirstRefused(
   // kNoChunk: too small to be placed.
   std::vector<ChunkId> chunks;
   for (size_t i = 0; i < order.events.size(); ++i) {
+    StopIfCancelled(i);
     const ForecastEvent& event = order.events[i];
     if (event.is_free) {
       if (chunks[event.index] != kNoChunk) model->Free(chunks[event.index]);

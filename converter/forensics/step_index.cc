@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "converter/cancellation/cancellation.h"
 #include "converter/forensics/op_period.h"
 #include "converter/trace/op_name.h"
 
@@ -58,6 +59,7 @@ void StepIndex::FromCalls(const AllocatorReplay& replay, Position until) {
   const AllocatorTrace& trace = replay.trace();
   int64_t current = 0;
   for (Row row = trace.baseline_rows; row < until; ++row) {
+    StopIfCancelled(row);
     if (trace.kind_of[row] != RowKind::kAlloc) continue;
     const int64_t step_id = trace.ContextOf(row).step_id;
     if (step_id == 0 || !IsInLayer(replay, row)) continue;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "converter/cancellation/cancellation.h"
 #include "converter/reader/event_reader.h"
 #include "converter/reader/step_collector.h"
 #include "converter/reader/trace_reader.h"
@@ -43,6 +44,7 @@ class ReadContext {
 
   // Tells how far the file is read; call it now and then.
   void Consumed(const char* end) {
+    StopIfCancelled();
     if (consumed_) consumed_(end);
   }
 

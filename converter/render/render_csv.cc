@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "converter/render/render.h"
-#include "converter/text/text.h"
 #include "google/protobuf/descriptor.h"
 
 namespace oom_forensics {
@@ -33,9 +32,7 @@ std::string Quoted(const std::string& text) {
 std::string WithoutFormula(const std::string& text) {
   const bool is_formula =
       !text.empty() &&
-      (std::string_view("=+@\t\r").find(text[0]) != std::string_view::npos ||
-       (text[0] == '-' &&
-        (text.size() == 1 || !(IsDigit(text[1]) || text[1] == '.'))));
+      std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
   return is_formula ? "'" + text : text;
 }
 

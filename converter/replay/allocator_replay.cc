@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "converter/cancellation/cancellation.h"
 #include "converter/replay/region_derivation.h"
 
 namespace oom_forensics {
@@ -44,6 +45,7 @@ void AllocatorReplay::MatchFrees() {
   partner_.assign(rows, kNoRow);
   absl::flat_hash_map<uint64_t, Row> live;
   for (Row row = 0; row < rows; ++row) {
+    StopIfCancelled(row);
     switch (trace_.kind_of[row]) {
       case RowKind::kAlloc: {
         alloc_count_ += row >= trace_.baseline_rows;
@@ -142,6 +144,7 @@ std::vector<Row> AllocatorReplay::Advance(const Keyframe& from,
   };
   std::vector<Row> born;
   for (Row row = from.position; row < position; ++row) {
+    StopIfCancelled(row);
     if (trace_.kind_of[row] == RowKind::kAlloc && IsLiveAt(row, position)) {
       born.push_back(row);
     }

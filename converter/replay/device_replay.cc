@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "absl/container/flat_hash_map.h"
+#include "converter/cancellation/cancellation.h"
 #include "converter/text/text.h"
 #include "core/pool_name.h"
 
@@ -138,7 +139,9 @@ bool LiesOnDevice(std::string_view memory_kind) {
 DeviceReplay ReplayDevice(const HostTrace& host, const DeviceTrace& device,
                           const Allocators& allocators) {
   Replayer replayer(host, allocators);
+  uint64_t events = 0;
   for (const DeviceEvent& event : device.events) {
+    StopIfCancelled(events++);
     if (event.kind == DeviceEventKind::kAlloc) replayer.Allocate(event);
     if (event.kind == DeviceEventKind::kFree) replayer.Free(event);
   }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "absl/container/flat_hash_set.h"
+#include "converter/cancellation/cancellation.h"
 #include "converter/replay/hole_set.h"
 
 namespace oom_forensics {
@@ -84,6 +85,7 @@ HoleTimeline::HoleTimeline(const AllocatorReplay& replay,
   };
   push();
   for (Row row = 0; row < end; ++row) {
+    StopIfCancelled(row);
     holes.Apply(row);
     push();
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "converter/cancellation/cancellation.h"
 #include "converter/replay/allocator_replay.h"
 
 namespace oom_forensics {
@@ -48,6 +49,7 @@ UsageTimeline::UsageTimeline(const AllocatorReplay* replay,
   if (filter) {
     counted_.resize(end);
     for (Row row = 0; row < end; ++row) {
+      StopIfCancelled(row);
       counted_[row] = trace.kind_of[row] == RowKind::kAlloc && filter(row);
     }
   }
@@ -65,6 +67,7 @@ UsageTimeline::UsageTimeline(const AllocatorReplay* replay,
   levels_.emplace_back().reserve(end / kBlockRows + 1);
   UsageExtremes extremes = ExtremesOf(usage, 0);
   for (Row row = 0; row < end; ++row) {
+    StopIfCancelled(row);
     if (row % kBlockRows == 0) {
       if (row != 0) levels_[0].push_back(extremes);
       blocks_.push_back(usage);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "converter/cancellation/cancellation.h"
 
 namespace oom_forensics {
 namespace {
@@ -24,7 +25,11 @@ class HostLoader {
   absl::StatusOr<std::vector<HostSummary>> Load() {
     std::vector<std::thread> threads;
     for (size_t i = 1; i < ThreadCount(); ++i) {
-      threads.emplace_back([this] { Work(); });
+      threads.emplace_back(
+          [this, is_cancelled = CancellableWork::OfThisThread()] {
+            const CancellableWork work(is_cancelled);
+            Work();
+          });
     }
     Work();
     for (std::thread& thread : threads) thread.join();
@@ -48,7 +53,12 @@ class HostLoader {
         index = next_++;
       }
       // Each index is one thread's own.
-      statuses_[index] = LoadHost(index);
+      try {
+        statuses_[index] = LoadHost(index);
+      } catch (const WorkCancelled& cancelled) {
+        // The other threads are to be waited for.
+        statuses_[index] = absl::CancelledError(cancelled.what());
+      }
       if (statuses_[index].ok()) continue;
       const std::lock_guard<std::mutex> lock(mutex_);
       failed_ = true;

@@ -95,15 +95,13 @@ absl::Status HostStore::With(size_t index, const Progress& progress,
 absl::Status HostStore::Read(size_t index, uint64_t estimate_bytes,
                              uint64_t* room_bytes, const Progress& progress,
                              const Use& use) {
-  *room_bytes = budget_.Reserve(estimate_bytes);
+  Reservation reservation(&budget_, estimate_bytes);
+  *room_bytes = reservation.room_bytes();
   ReadOptions options = options_;
   options.max_resident_bytes = *room_bytes;
   options.progress = progress;
   auto trace = ReadTrace(slots_[index].path, options);
-  if (!trace.ok()) {
-    budget_.Settle(estimate_bytes, 0);
-    return trace.status();
-  }
+  if (!trace.ok()) return trace.status();
   auto host = std::make_shared<const HostAnalysis>(*std::move(trace));
   const uint64_t resident_bytes = host->ResidentBytes();
   use(host);
@@ -112,7 +110,7 @@ absl::Status HostStore::Read(size_t index, uint64_t estimate_bytes,
     slots_[index].host = std::move(host);
     slots_[index].resident_bytes = resident_bytes;
   }
-  budget_.Settle(estimate_bytes, resident_bytes);
+  reservation.set_held_bytes(resident_bytes);
   return absl::OkStatus();
 }
 

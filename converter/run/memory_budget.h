@@ -57,6 +57,29 @@ class MemoryBudget {
   uint64_t in_flight_ = 0;
 };
 
+// Room that is reserved until it is known what is held; where nothing came of
+// it, until it goes.
+class Reservation {
+ public:
+  Reservation(MemoryBudget* budget, uint64_t estimate_bytes)
+      : budget_(*budget),
+        estimate_bytes_(estimate_bytes),
+        room_bytes_(budget->Reserve(estimate_bytes)) {}
+  ~Reservation() { budget_.Settle(estimate_bytes_, held_bytes_); }
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+
+  // What may be taken; 0: no limit.
+  uint64_t room_bytes() const { return room_bytes_; }
+  void set_held_bytes(uint64_t bytes) { held_bytes_ = bytes; }
+
+ private:
+  MemoryBudget& budget_;
+  const uint64_t estimate_bytes_;
+  const uint64_t room_bytes_;
+  uint64_t held_bytes_ = 0;
+};
+
 }  // namespace oom_forensics
 
 #endif  // OOM_FORENSICS_CONVERTER_RUN_MEMORY_BUDGET_H_

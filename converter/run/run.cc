@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "converter/cancellation/cancellation.h"
 #include "converter/run/host_loader.h"
 
 namespace oom_forensics {
@@ -44,6 +45,7 @@ Run::Run(std::vector<std::unique_ptr<HostAnalysis>> hosts) {
 }
 
 SharedHost Run::Load(size_t host) const {
+  StopIfCancelled();
   auto loaded = store_->Get(host, nullptr);
   if (loaded.ok()) return *std::move(loaded);
   load_failure_.Update(loaded.status());

@@ -61,8 +61,7 @@ absl::StatusOr<const Run*> Service::OtherRun(const ServiceRequest& request) {
 absl::StatusOr<std::string> Service::Body(const ServiceRequest& request) {
   const auto other = OtherRun(request);
   if (!other.ok()) return other.status();
-  const auto answer =
-      AnswerQuery({run_, *other, request.query(), is_cancelled_});
+  const auto answer = AnswerQuery({run_, *other, request.query()});
   if (!answer.ok()) return answer.status();
   switch (request.format()) {
     case JSON:
@@ -76,6 +75,7 @@ absl::StatusOr<std::string> Service::Body(const ServiceRequest& request) {
 }
 
 ServiceReply Service::Answer(const ServiceRequest& request) {
+  const CancellableWork work(is_cancelled_);
   auto body = Body(request);
   if (!body.ok()) return ErrorReply(request.id(), body.status());
   ServiceReply reply;

@@ -3,7 +3,6 @@
 #ifndef OOM_FORENSICS_CONVERTER_SERVICE_SERVICE_H_
 #define OOM_FORENSICS_CONVERTER_SERVICE_SERVICE_H_
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "converter/cancellation/cancellation.h"
 #include "converter/run/run.h"
 #include "proto/service.pb.h"
 
@@ -32,10 +32,10 @@ class Service {
  public:
   // `run` must outlive the service. `options` are for other runs that COMPARE
   // asks for: they take what the first run leaves of its limit of memory.
-  // `is_cancelled` says whether the request in hand is wanted no more; may be
-  // null.
+  // `is_cancelled` says whether the request in hand is wanted no more; it is
+  // then cut off.
   Service(const Run* run, const RunOptions& options,
-          std::function<bool()> is_cancelled = nullptr)
+          IsCancelled is_cancelled = nullptr)
       : run_(*run), options_(options), is_cancelled_(std::move(is_cancelled)) {}
 
   // Answers one request. Never fails: what went wrong is in the header.
@@ -47,7 +47,7 @@ class Service {
 
   const Run& run_;
   RunOptions options_;
-  std::function<bool()> is_cancelled_;
+  const IsCancelled is_cancelled_;
   std::string other_path_;
   std::string other_version_;
   std::unique_ptr<Run> other_run_;

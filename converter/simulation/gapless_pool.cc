@@ -4,14 +4,13 @@
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
+#include "converter/cancellation/cancellation.h"
 
 namespace oom_forensics {
 namespace {
 
 // cudaMallocAsync's blocks are multiples of it.
 constexpr uint64_t kUnitBytes = 512;
-// Rows between two looks at whether the answer is still wanted.
-constexpr Row kRowsPerLook = 4096;
 
 class Sum {
  public:
@@ -27,10 +26,7 @@ class Sum {
     }
     for (Row row = range.from; row < range.to; ++row) {
       if (result_.refused != kNoRow) break;
-      if (row % kRowsPerLook == 0 && range.is_cancelled &&
-          range.is_cancelled()) {
-        break;
-      }
+      StopIfCancelled(row);
       if (row == range.map_at) map_in_use_bytes = result_.in_use_bytes;
       switch (trace.kind_of[row]) {
         case RowKind::kAlloc:

@@ -5,15 +5,13 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "converter/cancellation/cancellation.h"
 #include "converter/simulation/pool_settings.h"
 #include "converter/simulation/recorded_regions.h"
 #include "core/bfc.h"
 
 namespace oom_forensics {
 namespace {
-
-// Rows between two looks at whether the answer is still wanted.
-constexpr Row kRowsPerLook = 4096;
 
 // One run of the rows through a model.
 class Trial {
@@ -37,13 +35,10 @@ class Trial {
     Start();
     Row rows = 0;
     for (const Row row : order.rows) {
+      StopIfCancelled(rows++);
       if (HasEnded()) break;
       if (row < range_.from || row >= range_.to) continue;
       if (row == range_.map_at) TakeMap();
-      if (++rows % kRowsPerLook == 0 && range_.is_cancelled &&
-          range_.is_cancelled()) {
-        break;
-      }
       Serve(row);
     }
     if (!HasEnded() && range_.to < trace_.row_count() &&

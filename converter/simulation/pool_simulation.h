@@ -103,8 +103,6 @@ class PoolSimulator {
     Row to = 0;
     // The position whose map is wanted.
     std::optional<Position> map_at;
-    // True: what runs may stop. May be null.
-    std::function<bool()> is_cancelled;
   };
   Simulation Run(const Scenario& scenario, const Range& range) const;
 

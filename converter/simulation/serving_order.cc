@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "converter/cancellation/cancellation.h"
 #include "converter/simulation/pool_settings.h"
 
 namespace oom_forensics {
@@ -53,6 +54,7 @@ class OrderFinder {
 
   ServingOrder Find() {
     for (Row row = from_; row < to_; ++row) {
+      StopIfCancelled(row);
       if (is_taken_[row]) continue;
       Serve(row);
       ForgetOld();
@@ -325,6 +327,7 @@ class OrderFinder {
     bool found = false;
     const auto attempt = [&](const std::vector<Row>& rows) {
       if (tries_ - tries_before > kTriesForOne) return true;
+      StopIfCancelled();
       found = ServeAll(rows, &served);
       return found;
     };

@@ -29,16 +29,22 @@ bool IsCall(std::string_view part) {
   return false;
 }
 
-// "replica_1/dense_1/MatMul" without the replica, of which the layer is one:
-// tf.distribute puts it in front of all but the first one's ops.
-std::string_view WithoutReplica(std::string_view name) {
+// Of "replica_1/dense_1/MatMul" the replica, which tf.distribute puts in front
+// of all but the first one's ops. Empty: there is none.
+std::string_view LeadingReplica(std::string_view name) {
   std::string_view rest = name;
-  if (!ConsumePrefix(&rest, "replica_")) return name;
+  if (!ConsumePrefix(&rest, "replica_")) return kNone;
   const size_t slash = rest.find('/');
   if (slash == std::string_view::npos || !IsNumber(rest.substr(0, slash))) {
-    return name;
+    return kNone;
   }
-  return rest.substr(slash + 1);
+  return name.substr(0, name.size() - rest.size() + slash);
+}
+
+// "dense_1/MatMul": a layer is the same in each replica.
+std::string_view WithoutReplica(std::string_view name) {
+  const std::string_view replica = LeadingReplica(name);
+  return replica.empty() ? name : name.substr(replica.size() + 1);
 }
 
 // What follows the last "body/_<n>/" (a loop) or "then/_<n>/" (a branch): the
@@ -149,6 +155,30 @@ std::string_view LastPart(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0.
 }
 
+std::string_view WithoutCalls(std::string_view op_name) {
+  std::string_view name = AfterLastBody(op_name);
+  while (true) {
+    const size_t slash = name.find('/');
+    if (slash == std::string_view::npos || !IsCall(name.substr(0, slash))) {
+      return name;
+    }
+    name.remove_prefix(slash + 1);
+  }
+}
+
+// What is left of a name without call prefix and replica once what marks a
+// gradient is gone, too.
+std::string_view WithoutTape(std::string_view name) {
+  const size_t gradients = name.rfind("/gradients/");
+  if (gradients != std::string_view::npos) {
+    return name.substr(gradients + 1 + kGradients.size());
+  }
+  const size_t tape = name.rfind("/gradient_tape/");
+  if (tape != std::string_view::npos) name.remove_prefix(tape + 1);
+  if (!ConsumePrefix(&name, kTape)) ConsumePrefix(&name, kGradients);
+  return name;
+}
+
 }  // namespace
 
 std::string_view WithoutNumber(std::string_view part) {
@@ -159,13 +189,7 @@ std::string_view WithoutNumber(std::string_view part) {
 }
 
 std::string_view StripCallPrefix(std::string_view op_name) {
-  std::string_view name = AfterLastBody(op_name);
-  while (true) {
-    const size_t slash = name.find('/');
-    if (slash == std::string_view::npos) return name;
-    if (!IsCall(name.substr(0, slash))) return WithoutReplica(name);
-    name.remove_prefix(slash + 1);
-  }
+  return WithoutReplica(WithoutCalls(op_name));
 }
 
 bool IsGradientName(std::string_view op_name) {
@@ -176,15 +200,13 @@ bool IsGradientName(std::string_view op_name) {
 }
 
 std::string_view LayerPath(std::string_view op_name) {
-  std::string_view name = StripCallPrefix(op_name);
-  const size_t gradients = name.rfind("/gradients/");
-  if (gradients != std::string_view::npos) {
-    return name.substr(gradients + 1 + kGradients.size());
-  }
-  const size_t tape = name.rfind("/gradient_tape/");
-  if (tape != std::string_view::npos) name.remove_prefix(tape + 1);
-  if (!ConsumePrefix(&name, kTape)) ConsumePrefix(&name, kGradients);
-  return WithoutReplica(name);
+  return WithoutReplica(WithoutTape(StripCallPrefix(op_name)));
+}
+
+std::string_view ReplicaOf(std::string_view op_name) {
+  const std::string_view name = WithoutCalls(op_name);
+  const std::string_view replica = LeadingReplica(name);
+  return replica.empty() ? LeadingReplica(WithoutTape(name)) : replica;
 }
 
 std::string_view ScopeOf(std::string_view op_name) {

@@ -32,6 +32,10 @@ std::string_view LayerPath(std::string_view op_name);
 // where the op is in none.
 std::string_view ScopeOf(std::string_view op_name);
 
+// "replica_1": which of tf.distribute's replicas ran the op; empty where it was
+// the first one, whose ops bear no mark, or none.
+std::string_view ReplicaOf(std::string_view op_name);
+
 // The last part without its number: "MatMul".
 std::string_view OpTypeOf(std::string_view op_name);
 

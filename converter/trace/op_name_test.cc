@@ -66,6 +66,24 @@ TEST(OpNameTest, PassesOfTheGraphOptimizerAreNotPartOfTheScope) {
   EXPECT_EQ(ScopeOf("ArithmeticOptimizer/ArithmeticOptimizer/Cast_3"), "");
 }
 
+TEST(OpNameTest, TheReplicaStandsBeforeTheLayerWhereverTheOpIs) {
+  for (const std::string_view name :
+       {"replica_1/net/dense/MatMul",
+        "StatefulPartitionedCall/replica_1/net/dense/MatMul",
+        "gradient_tape/replica_1/net/dense/MatMul/MatMul_1",
+        "replica_1/gradient_tape/net/dense/MatMul/MatMul_1",
+        "while/body/_3/replica_1/gradient_tape/net/dense/ReluGrad"}) {
+    EXPECT_EQ(ReplicaOf(name), "replica_1") << name;
+    EXPECT_EQ(ScopeOf(name), "net/dense") << name;
+  }
+  EXPECT_EQ(ReplicaOf("replica_12/MatMul"), "replica_12");
+  for (const std::string_view name :
+       {"net/dense/MatMul", "replica_1", "replica_of_1/MatMul",
+        "net/replica_1/MatMul", ""}) {
+    EXPECT_EQ(ReplicaOf(name), "") << name;
+  }
+}
+
 TEST(OpNameTest, ANumberedScopeThatIsNoBodyStays) {
   EXPECT_EQ(ScopeOf("range/_0__cf__0"), "range");
   EXPECT_EQ(ScopeOf("model/block/_3/MatMul"), "model/block/_3");

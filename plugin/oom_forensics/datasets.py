@@ -55,6 +55,8 @@ class GroupBy(str, enum.Enum):
     """Eager or graph"""
     GROUP_DEVICE = "GROUP_DEVICE"
     """Of the allocator; its name where that is not known"""
+    GROUP_REPLICA = "GROUP_REPLICA"
+    """Tf.distribute's, "replica_1"; the ops of the first one bear no mark."""
     GROUP_LINE = "GROUP_LINE"
     """Lines of the user's program, as SourceLocation.line tells them."""
     GROUP_FILE = "GROUP_FILE"

@@ -11,13 +11,17 @@ NET = "Net_1/TextEncoder_1"
 
 
 @pytest.fixture(scope="module")
-def rows(
-    run_python: Any, dataset: Any, tmp_path_factory: pytest.TempPathFactory
-) -> list[dict[str, Any]]:
-    """All allocations of custom_names.py."""
-    logdir = tmp_path_factory.mktemp("names")
-    done = run_python(Path(__file__).with_name("custom_names.py"), logdir)
+def logdir(run_python: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording of custom_names.py."""
+    folder = tmp_path_factory.mktemp("names")
+    done = run_python(Path(__file__).with_name("custom_names.py"), folder)
     assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rows(dataset: Any, logdir: Path) -> list[dict[str, Any]]:
+    """All allocations of custom_names.py."""
     answer = dataset(logdir, "allocations", "--range", "--limit=100000")
     return list(answer["allocations"])
 
@@ -42,6 +46,16 @@ def test_the_layer_of_another_replica_is_the_same_layer(rows: list[dict[str, Any
     relu = "TextEncoder_1/FirstProjection_1/Relu"
     assert of(rows, f"replica_1/Net_1/{relu}") == {(f"{NET}/FirstProjection_1", "ACTIVATION")}
     assert of(rows, relu) == of(rows, f"replica_1/Net_1/{relu}")
+
+
+def test_replicas_are_told_apart_where_that_is_asked(dataset: Any, logdir: Path) -> None:
+    answer = dataset(logdir, "allocations", "--range", "--group-by=replica")
+    bytes_of = {group["key"]: int(group["allocatedBytes"]) for group in answer["groups"]}
+    assert bytes_of.keys() == {"replica_1", "(first replica, or none)"}
+    # Both train alike; the first one's group has what is in none, too.
+    assert 0.1 < bytes_of["replica_1"] / sum(bytes_of.values()) <= 0.5
+    series = dataset(logdir, "memory_timeline", "--group-by=replica", "--top=5")["series"]
+    assert "replica_1" in str(series)
 
 
 def test_an_optimizer_of_any_name_inside_another_one_is_an_optimizer(

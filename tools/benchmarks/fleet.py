@@ -28,7 +28,9 @@ def main() -> int:
     parser.add_argument("--copies", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--workers", type=int, nargs="+", default=[1, os.cpu_count() or 1])
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="oom_forensics_bench_") as name:
+    # Beside the runs: links lead to no other disk.
+    beside = options.runs.absolute().parent
+    with tempfile.TemporaryDirectory(prefix="oom_forensics_bench_", dir=beside) as name:
         folder = Path(name)
         _tell(how="one process in a loop", **_loop(options.runs))
         for copies in options.copies:

@@ -21,4 +21,9 @@ describe('narrowTo', () => {
     expect(narrowTo(GroupBy.GROUP_DTYPE, '(no dtype)', NO_FILTER)).toBe(NO_FILTER);
     expect(narrowTo(GroupBy.GROUP_AGE, '1 s to 10 s', NO_FILTER)).toBe(NO_FILTER);
   });
+
+  it('keeps a replica by its name in front of the layer', () => {
+    expect(narrowTo(GroupBy.GROUP_REPLICA, 'replica_1', NO_FILTER).search).toBe('replica_1/');
+    expect(narrowTo(GroupBy.GROUP_REPLICA, '(first replica, or none)', NO_FILTER)).toBe(NO_FILTER);
+  });
 });

@@ -17,6 +17,7 @@ export const GROUPINGS: readonly { readonly value: GroupBy; readonly label: stri
   { value: GroupBy.GROUP_STEP, label: 'Step of birth' },
   { value: GroupBy.GROUP_AGE, label: 'Age' },
   { value: GroupBy.GROUP_MODE, label: 'Eager or graph' },
+  { value: GroupBy.GROUP_REPLICA, label: 'Replica (tf.distribute)' },
 ];
 
 /** What a page without a server holds; docs/offline-page.md. */
@@ -73,6 +74,8 @@ export function narrowTo(
     case GroupBy.GROUP_OP_TYPE:
     case GroupBy.GROUP_SHAPE:
       return { ...filter, search: path };
+    case GroupBy.GROUP_REPLICA:
+      return { ...filter, search: `${path}/` };
     default:
       return filter;
   }

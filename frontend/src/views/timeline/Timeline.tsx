@@ -180,6 +180,7 @@ const STACKINGS: readonly GroupBy[] = [
   GroupBy.GROUP_OP,
   GroupBy.GROUP_OP_TYPE,
   GroupBy.GROUP_DTYPE,
+  GroupBy.GROUP_REPLICA,
 ];
 
 interface ChartProps {
