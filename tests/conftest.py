@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from advice.words import different_words, told_runs
 
 # A real tsl::BFCAllocator for CPU tensors, and a limit that is quickly reached.
 BFC_ENVIRONMENT = {
@@ -38,12 +39,15 @@ def bfc_environment() -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def run_python() -> RunPython:
-    """Runs a script in a process of its own, with a small BFC allocator for CPU tensors."""
+    """Runs a script in a process of its own, with a small BFC allocator for CPU tensors.
+
+    Whatever out-of-memory it reports must be told in the same words everywhere.
+    """
 
     def run(
         script: Path, *arguments: str | Path, timeout: float = 300, **environment: str
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        done = subprocess.run(
             [sys.executable, str(script), *map(str, arguments)],
             env={**os.environ, **BFC_ENVIRONMENT, **environment},
             capture_output=True,
@@ -51,6 +55,8 @@ def run_python() -> RunPython:
             timeout=timeout,
             check=False,
         )
+        assert different_words(done.stderr) == []
+        return done
 
     return run
 
@@ -84,42 +90,15 @@ def dataset(command: Command) -> Dataset:
 
 
 @pytest.fixture(scope="session")
-def same_words(command: Command, dataset: Dataset) -> SameWords:
+def same_words() -> SameWords:
     """Checks that one out-of-memory is told in the same words wherever it is told.
 
-    Of every run that the flight recorder left in `logdir`: its summary (which went to stderr
-    and onto the error), its JSON report, the verdict of its trace, and the report in the
-    terminal. `told` is what the process printed.
+    `told` is what a process printed that ran out of memory. What `run_python` runs is
+    checked already.
     """
 
-    def is_of(recorded: Any, reported: Any) -> bool:
-        return bool(
-            recorded["opName"] == reported["op_name"]
-            and recorded["thread"] == str(reported["thread"])
-            and recorded["requestedBytes"] == str(reported["requested_bytes"])
-        )
-
-    def check(logdir: Path, told: str) -> None:
-        runs = sorted(logdir.glob("plugins/profile/*_oom*"))
-        assert runs, "the flight recorder left no run"
-        for run in runs:
-            report = json.loads(next(run.glob("*.oom_report.json")).read_text())
-            ooms = dataset(run, "oom_window")["ooms"]
-            # Other threads' requests may have been refused at the same moment.
-            verdict = next(oom for oom in ooms if is_of(oom["request"], report["request"]))[
-                "verdict"
-            ]
-            reason = report["reason"]
-            # Where a deeper cause comes first, the evidence has what it came to.
-            words = {part["sentence"]: part["kind"] for part in verdict["parts"]}
-            assert words.get(reason["sentence"]) == reason["kind"]
-            placement = [e for e in verdict["evidence"] if e["name"] == "placement"]
-            said = placement[0]["sentence"] if placement else verdict["sentence"]
-            assert said.startswith(reason["sentence"])
-            assert verdict["shortByBytes"] == str(reason["short_by_bytes"])
-            assert reason["sentence"] in "\n".join(report["summary"])
-            for line in report["summary"]:
-                assert line in told
-            assert reason["sentence"] in command("report", run).stdout
+    def check(told: str) -> None:
+        assert told_runs(told), "the flight recorder left no run"
+        assert different_words(told) == []
 
     return check

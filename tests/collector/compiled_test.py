@@ -107,7 +107,9 @@ def python_of(version: str) -> Path:
 
 
 @pytest.fixture(scope="module", params=["newest", OLDEST])
-def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+def runs(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, same_words: Any
+) -> Runs:
     logdir = tmp_path_factory.mktemp("compiled")
 
     def run(mode: str) -> subprocess.CompletedProcess[str]:
@@ -134,6 +136,7 @@ def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     # How TensorFlow ends after an out-of-memory in XLA is its own affair: it may abort.
     died = run("oom")
     assert "one_step_on_data (compiled by XLA, temp) asked" in died.stderr, died.stderr
+    same_words(died.stderr)
     return Runs(request.param, trace("profile"), trace("snapshot"), trace("oom"))
 
 

@@ -21,6 +21,7 @@ CORPUS = {job.name: job for job in read_corpus()}
 def test_the_verdict_is_right_and_promises_hold(job: Job, tmp_path: Path) -> None:
     outcome = follow(job, tmp_path / "runs", Trials(tmp_path / "trials.json"), record=True)
     assert outcome.verdict_is_right, outcome.sentence
+    assert outcome.different_words == ()
     for promise in outcome.promises:
         assert promise.held, promise.title
 

@@ -51,7 +51,7 @@ def ask(command: Any, logdir: Path, *flags: str) -> dict[str, Any]:
 
 
 def test_the_named_limit_is_enough_and_less_fails_as_foretold(
-    tmp_path: Path, command: Any, dataset: Any
+    tmp_path: Path, command: Any, dataset: Any, same_words: Any
 ) -> None:
     recorded = run_demo(tmp_path / "large", 1024)
     assert recorded.returncode == 0, recorded.stderr
@@ -69,6 +69,7 @@ def test_the_named_limit_is_enough_and_less_fails_as_foretold(
     assert not foretold["fits"]
     died = run_demo(tmp_path / "small", smallest_mib - 2)
     assert died.returncode == OUT_OF_MEMORY, died.stderr
+    same_words(died.stderr)
     oom = dataset(tmp_path / "small", "oom_window")["ooms"][0]["request"]
     refused = foretold["asked"]["refused"]
     assert (oom["opName"], oom["requestedBytes"]) == (refused["opName"], refused["requestedBytes"])

@@ -17,7 +17,7 @@ CACHE = ROOT / ".cache" / "advice"
 
 
 def main() -> int:
-    """Runs it; exit code 1 where a promise did not hold or a verdict is wrong."""
+    """Runs it; exit code 1 where a promise did not hold, a verdict is wrong or words differ."""
     parser = argparse.ArgumentParser(prog="tools/try_advice", description=__doc__)
     parser.add_argument("jobs", nargs="*", help="names; all without")
     parser.add_argument(
@@ -72,11 +72,15 @@ def main() -> int:
         options.page.write_text(page(made, len(corpus)))
     broken = [each for outcome in made for each in outcome.promises if each.held is False]
     wrong = [each for each in made if not each.verdict_is_right]
+    differences = [each for outcome in made for each in outcome.different_words]
     print(
-        f"{len(made)} jobs, {len(broken)} broken promises, {len(wrong)} wrong verdicts",
+        f"{len(made)} jobs, {len(broken)} broken promises, {len(wrong)} wrong verdicts,"
+        f" {len(differences)} told in different words",
+        *differences,
+        sep="\n",
         file=sys.stderr,
     )
-    return 1 if broken or wrong else 0
+    return 1 if broken or wrong or differences else 0
 
 
 def _read(file: Path, corpus: dict[str, Job]) -> dict[str, Outcome]:

@@ -10,6 +10,7 @@ from advice.apply import applied, with_less
 from advice.corpus import Job
 from advice.trial import Trials, run_into_oom
 from advice.verdicts import forecast_of, last_oom
+from advice.words import different_words
 
 PROMISE = "ENOUGH_ALONE"
 _HOPES = ("ENOUGH_ALONE", "REQUEST_FITS")
@@ -46,6 +47,8 @@ class Outcome(NamedTuple):
     # The peak that the step was forecast to have, over the orders; 0: no forecast.
     forecast_low_bytes: int
     forecast_high_bytes: int
+    # Where it is not told in the same words everywhere; of what was recorded just now.
+    different_words: tuple[str, ...] = ()
 
     @property
     def verdict_is_right(self) -> bool:
@@ -72,8 +75,9 @@ def follow(job: Job, logdir: Path, trials: Trials, *, record: bool) -> Outcome:
       trials: What is known of runs with changes.
       record: False: an out-of-memory that was recorded before is judged again.
     """
+    differences: list[str] = []
     if record or last_oom(logdir) is None:
-        run_into_oom(job, logdir)
+        differences = different_words(run_into_oom(job, logdir).said)
     oom = last_oom(logdir)
     if oom is None:
         return Outcome(job, "", "", [], 0, 0, 0)
@@ -87,6 +91,7 @@ def follow(job: Job, logdir: Path, trials: Trials, *, record: bool) -> Outcome:
         trials.peak_bytes(job, _AMPLE_MIB),
         low_bytes,
         high_bytes,
+        tuple(differences),
     )
 
 

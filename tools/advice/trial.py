@@ -46,7 +46,7 @@ class Lived(NamedTuple):
     to_the_end: bool
     # The most that was in use; 0: it did not come so far.
     peak_bytes: int
-    # The last lines that it wrote, where it died.
+    # What it wrote as it went; of a trial that is kept only the end, where it died.
     said: str
     seconds: float
 
@@ -95,7 +95,7 @@ def run(
         return Lived(
             code == 0,
             int(peak.read_text()) if peak.exists() else 0,
-            "" if code == 0 else said[-4000:],
+            said,
             time.monotonic() - begin,
         )
 
@@ -113,8 +113,12 @@ class Trials:
 
     def run(self, job: Job, change: Change) -> Lived:
         """Runs the job with the change, or tells how it ended when it was run before."""
-        lived = self._once(job, change, lambda: run(job, change))
-        return Lived(*lived)
+
+        def try_it() -> Lived:
+            lived = run(job, change)
+            return lived._replace(said="" if lived.to_the_end else lived.said[-4000:])
+
+        return Lived(*self._once(job, change, try_it))
 
     def peak_bytes(self, job: Job, limit_mib: int) -> int:
         """Tells the most bytes that the job had asked for at a time; 0: it did not end."""
