@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/bfc.h"
+#include "core/bfc_limit.h"
 #include "core/bfc_model.h"
 
 namespace oom_forensics {
@@ -50,8 +51,7 @@ uint64_t BfcModel::AvailableBytes() const {
 }
 
 bool BfcModel::Extend(uint64_t bytes) {
-  const uint64_t available_bytes =
-      AvailableBytes() / kMinAllocationBytes * kMinAllocationBytes;
+  const uint64_t available_bytes = RoundedDownBytes(AvailableBytes());
   if (bytes > available_bytes) return false;
   uint64_t& next_bytes = totals_.next_region_bytes;
   if (next_bytes == 0) return false;

@@ -62,6 +62,13 @@ std::string DtypeName(int32_t dtype) {
   return known != nullptr ? known->name : "dtype_" + std::to_string(dtype);
 }
 
+int32_t DtypeOf(std::string_view name) {
+  for (int32_t dtype = 1; dtype < kCount; ++dtype) {
+    if (name == kDtypes[dtype].name) return dtype;
+  }
+  return 0;
+}
+
 uint32_t DtypeBytes(int32_t dtype) {
   const Dtype* known = Find(dtype);
   return known != nullptr ? known->bytes : 0;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace oom_forensics {
 
@@ -11,6 +12,9 @@ namespace oom_forensics {
 // "dtype_<n>" for one that this version does not know. Reference types (100 +
 // n) are named as n.
 std::string DtypeName(int32_t dtype);
+
+// The type that DtypeName() calls so; 0: it is not known.
+int32_t DtypeOf(std::string_view name);
 
 // Bytes of one element; 0: unknown or of variable size (strings, resources).
 uint32_t DtypeBytes(int32_t dtype);

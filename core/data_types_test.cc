@@ -20,5 +20,13 @@ TEST(DataTypesTest, HaveTheSizeOfAnElement) {
   EXPECT_EQ(DtypeBytes(77), 0u);
 }
 
+TEST(DataTypesTest, ATypeIsFoundByItsName) {
+  for (int32_t dtype = 1; DtypeName(dtype) != "dtype_34"; ++dtype) {
+    EXPECT_EQ(DtypeOf(DtypeName(dtype)), dtype);
+  }
+  EXPECT_EQ(DtypeOf("float12"), 0);
+  EXPECT_EQ(DtypeOf(""), 0);
+}
+
 }  // namespace
 }  // namespace oom_forensics

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/bfc.h"
+#include "core/bfc_limit.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {
@@ -12,10 +13,6 @@ namespace {
 
 // Below this share of the shortfall a cause is not worth a line.
 constexpr double kMinShare = 0.01;
-
-uint64_t WholeUnits(uint64_t bytes) {
-  return bytes / kMinAllocationBytes * kMinAllocationBytes;
-}
 
 double Share(uint64_t part, uint64_t whole) {
   if (whole == 0) return 0;
@@ -216,14 +213,15 @@ void PoolNumbers::LimitBy(std::string_view pool_name,
 }
 
 uint64_t PoolNumbers::AllowedGrowthBytes() const {
-  return WholeUnits(limit_bytes - std::min(limit_bytes, reserved_bytes));
+  return RoundedDownBytes(limit_bytes - std::min(limit_bytes, reserved_bytes));
 }
 
 uint64_t PoolNumbers::GrowableBytes() const {
   const uint64_t allowed = AllowedGrowthBytes();
   if (!DeviceIsFull()) return allowed;
-  return device.has_value() ? WholeUnits(std::min(device->free_bytes, allowed))
-                            : 0;
+  return device.has_value()
+             ? RoundedDownBytes(std::min(device->free_bytes, allowed))
+             : 0;
 }
 
 uint64_t PoolNumbers::AvailableBytes() const {

@@ -5,5 +5,7 @@ import { defineConfig } from 'vitest/config';
 execFileSync('npm', ['run', '--silent', 'generate']);
 
 export default defineConfig({
+  // Tables that C++ is held against, too.
+  server: { fs: { allow: ['..'] } },
   test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'] },
 });

@@ -7,6 +7,7 @@
 
 #include "converter/text/text.h"
 #include "core/bfc.h"
+#include "core/bfc_limit.h"
 
 namespace oom_forensics {
 namespace {
@@ -92,7 +93,7 @@ bool ResizeOnlyRegion(uint64_t size_bytes, PoolState* pool) {
                                   : pool->chunks.back().address +
                                         pool->chunks.back().size_bytes -
                                         region.address;
-  const uint64_t bytes = size_bytes / kMinAllocationBytes * kMinAllocationBytes;
+  const uint64_t bytes = RoundedDownBytes(size_bytes);
   if (bytes < used_bytes || bytes > UINT64_MAX - region.address) return false;
   region.size_bytes = bytes;
   if (bytes > used_bytes) {

@@ -23,8 +23,8 @@ describe('a device whose memory others hold', () => {
     await card.getByText('the device was full').waitFor();
     const rows = card.getByRole('region', { name: /^Table: Driver memory by kind/ });
     const rowOf = (name: string) => rows.getByRole('row').filter({ hasText: name });
-    expect(await rowOf('libcudnn.so.9').innerText()).toMatch(/^device\s.*512 MiB/s);
-    expect(await rowOf('libmy_kernels.so').innerText()).toMatch(/^managed\s.*128 MiB/s);
+    expect(await rowOf('libcudnn.so.9').innerText()).toMatch(/^device\s.*512.0 MiB/s);
+    expect(await rowOf('libmy_kernels.so').innerText()).toMatch(/^managed\s.*128.0 MiB/s);
     expect(await rowOf('libtensorflow_cc.so.2').innerText()).toContain('pinned (in the host)');
     // Two regions of TensorFlow's pool.
     expect(await rowOf("TensorFlow's pool").innerText()).toMatch(/6\.00 GiB/);

@@ -17,6 +17,24 @@ describe('what if', () => {
     expectNoErrors(opened);
   });
 
+  it('leaves a scope out, makes another of half the size, and says what it does not know', async () => {
+    const opened = await openTab({ link: { run: FRAGMENTATION, view: 'what-if' } });
+    const view = opened.tab.getByRole('region', { name: 'What if' });
+    await view.getByText('does not fit', { exact: true }).first().waitFor();
+    await view.getByLabel('Leave out').fill('no_such_scope');
+    await sees(opened, /No op of this trace is at or below the scope "no_such_scope"/);
+    // The tensors that lie between the holes.
+    await view.getByLabel('Leave out').fill('RandomUniform');
+    await view.getByText('fits', { exact: true }).first().waitFor();
+    await sees(opened, /Only sizes of recorded requests were changed/);
+    await view.getByLabel('Leave out').fill('');
+    await view.getByText('does not fit', { exact: true }).first().waitFor();
+    await view.getByLabel('Floating point numbers').selectOption('float16');
+    await view.getByLabel('of', { exact: true }).fill('sequential_1');
+    await sees(opened, /Only sizes of recorded requests were changed/);
+    expectNoErrors(opened);
+  });
+
   it('is worked by the keyboard', async () => {
     const opened = await openTab({ link: { run: FRAGMENTATION, view: 'what-if' } });
     const view = opened.tab.getByRole('region', { name: 'What if' });

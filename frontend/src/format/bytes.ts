@@ -1,4 +1,4 @@
-/** Sizes as people read them: binary units, three significant digits. */
+/** Sizes as people read them: binary units, three digits or more; as core/size_text.h does. */
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'] as const;
 
@@ -8,11 +8,11 @@ export function formatBytes(bytes: bigint | number): string {
   const sign = value < 0 ? '−' : '';
   value = Math.abs(value);
   let unit = 0;
-  while (value >= 1023.995 && unit < UNITS.length - 1) {
+  while (value >= (unit === 0 ? 1023.5 : 1023.95) && unit < UNITS.length - 1) {
     value /= 1024;
     unit += 1;
   }
-  return `${sign}${unit === 0 ? Math.round(value) : threeDigits(value)} ${UNITS[unit]}`;
+  return `${sign}${unit === 0 ? Math.round(value) : value.toFixed(value < 10 ? 2 : 1)} ${UNITS[unit]}`;
 }
 
 /** "22,347,776 bytes", never rounded. */

@@ -7,6 +7,7 @@ import type { Target } from '../../store/target';
 import { Card } from '../../ui/Card';
 import { bytesColumn, countColumn } from '../../ui/columns';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
+import { QualityNotes } from '../../ui/QualityNotes';
 
 interface Row {
   readonly host: HostInfo;
@@ -35,6 +36,7 @@ export function Allocators({ target }: { readonly target: Target }) {
         rowKey={({ host, allocator }) => `${host.host}/${allocator.allocator}`}
         selected={({ host, allocator }) => host === target.host && allocator === target.allocator}
       />
+      <QualityNotes quality={target.info.quality} />
     </Card>
   );
 }

@@ -12,6 +12,7 @@ import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
 import { Failed, Waiting } from '../../ui/Notices';
+import { QualityNotes } from '../../ui/QualityNotes';
 import { SourceBlock } from '../../ui/SourceLine';
 
 /** The whole life of one allocation, and what lay at its place before and after. */
@@ -58,6 +59,7 @@ export function AllocationLife({ target }: { readonly target: Target }) {
             rowKey={(row) => String(row.id)}
             selected={(row) => row.id === id}
           />
+          <QualityNotes quality={life.quality} />
         </>
       )}
     </Card>

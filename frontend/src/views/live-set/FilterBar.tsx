@@ -1,4 +1,3 @@
-import { useEffect, useId, useState } from 'preact/hooks';
 import { formatBytes, parseBytes } from '../../format/bytes';
 import { roleName } from '../../format/names';
 import { Role } from '../../generated/datasets_pb';
@@ -6,9 +5,7 @@ import { isUnfiltered, NO_FILTER } from '../../store/selection';
 import { select, selection } from '../../store/session';
 import { BlockSwitch } from '../../ui/BlockSwitch';
 import { Select } from '../../ui/Select';
-
-/** Wait for the next letter before asking the converter. */
-const TYPING_MS = 250;
+import { TextField } from '../../ui/TextField';
 
 const ROLES = Object.values(Role).filter((role): role is Role => typeof role === 'number');
 
@@ -81,38 +78,4 @@ export function FilterBar() {
 function parseLine(text: string) {
   const [, file = text, line = '0'] = /^(.*):(\d{1,9})$/.exec(text) ?? [];
   return { file: file.trim(), line: Number(line), codeFunction: '' };
-}
-
-interface TextFieldProps {
-  readonly label: string;
-  readonly placeholder: string;
-  readonly value: string;
-  readonly narrow?: boolean;
-  readonly onChange: (value: string) => void;
-}
-
-function TextField({ label, placeholder, value, narrow = false, onChange }: TextFieldProps) {
-  const id = useId();
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  // Only typing starts the clock
-  useEffect(() => {
-    if (text === value) return;
-    const timer = window.setTimeout(() => onChange(text), TYPING_MS);
-    return () => window.clearTimeout(timer);
-  }, [text]);
-  return (
-    <div class={`field ${narrow ? 'narrow' : ''}`}>
-      <label class="field-label" for={id}>
-        {label}
-      </label>
-      <input
-        id={id}
-        type="search"
-        value={text}
-        placeholder={placeholder}
-        onInput={(event) => setText(event.currentTarget.value)}
-      />
-    </div>
-  );
 }

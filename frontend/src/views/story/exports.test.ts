@@ -32,7 +32,7 @@ describe('oomText', () => {
     expect(text.split('\n')).toEqual([
       'The free memory lay in pieces.',
       'dense/MatMul asked for 4.00 MiB for a float32 [1024, 1024] tensor on /device:GPU:0 in step 7.',
-      'In use 200 MiB, free in the pool 10.0 MiB, largest hole 2.00 MiB, the pool may still grow by 0 B, limit 256 MiB',
+      'In use 200.0 MiB, free in the pool 10.0 MiB, largest hole 2.00 MiB, the pool may still grow by 0 B, limit 256.0 MiB',
       'What to change:',
       '1. Train with smaller batches (gives back 32.0 MiB)',
       '   batch_size = 16',

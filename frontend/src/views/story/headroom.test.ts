@@ -11,7 +11,7 @@ const sentenceOf = (facts: object) =>
 describe('headroomSentence', () => {
   it('says what was left of the limit', () => {
     expect(sentenceOf({ limitBytes: 256n * MIB })).toBe(
-      'Of its limit of 256 MiB there were 64.0 MiB left (25.0 %).',
+      'Of its limit of 256.0 MiB there were 64.0 MiB left (25.0 %).',
     );
     expect(sentenceOf({ limitBytes: 192n * MIB })).toContain('nothing was left');
   });

@@ -5,7 +5,7 @@ import { type AllocatorInfo, Source } from '../../generated/datasets_pb';
 /** Kinds of allocators that may have a limit; empty: the kind was not recorded. */
 const POOLS: ReadonlySet<string> = new Set(['', 'bfc', 'pluggable']);
 
-/** "Of its limit of 256 MiB there were 64.0 MiB left (25.0 %)." */
+/** "Of its limit of 256.0 MiB there were 64.0 MiB left (25.0 %)." */
 export function headroomSentence(allocator: AllocatorInfo): string {
   const { limitBytes, peakInUseBytes } = allocator;
   if (limitBytes === 0n) return `Headroom unknown: ${whyUnknown(allocator)}`;

@@ -1,7 +1,16 @@
 import { useId } from 'preact/hooks';
 import { formatBytes } from '../../format/bytes';
 import { Select } from '../../ui/Select';
-import { AS_RECORDED, type Choice, LIMIT_STEPS, limitAt, type Settings, stepOf } from './settings';
+import { TextField } from '../../ui/TextField';
+import {
+  AS_RECORDED,
+  type Choice,
+  FLOAT_TYPES,
+  LIMIT_STEPS,
+  limitAt,
+  type Settings,
+  stepOf,
+} from './settings';
 
 interface ControlsProps {
   readonly settings: Settings;
@@ -10,6 +19,8 @@ interface ControlsProps {
   readonly batchSize: bigint;
   /** Undefined: not known yet, or none. */
   readonly smallestLimit: bigint | undefined;
+  /** Name scopes of what was live. */
+  readonly scopes: readonly string[];
   readonly onChange: (settings: Settings) => void;
 }
 
@@ -18,14 +29,18 @@ const CHOICES = [
   { value: 'yes', label: 'yes' },
   { value: 'no', label: 'no' },
 ];
+const TYPES = [
+  { value: '', label: 'as recorded' },
+  ...FLOAT_TYPES.map((type) => ({ value: type, label: type })),
+];
 const ALLOCATORS = [
   { value: 'bfc', label: "TensorFlow's (BFC)" },
   { value: 'async', label: 'only the sum (cuda_malloc_async)' },
 ];
 
-/** What can be different: the limit, growth, garbage collection, the pool and the batch. */
+/** What can be different: the pool, the batch, and what scopes ask for. */
 export function Controls(props: ControlsProps) {
-  const { settings, recordedLimit, batchSize, smallestLimit, onChange } = props;
+  const { settings, recordedLimit, batchSize, smallestLimit, scopes, onChange } = props;
   const change = (changed: Partial<Settings>) => onChange({ ...settings, ...changed });
   const limit = settings.limitBytes ?? recordedLimit;
   return (
@@ -65,6 +80,28 @@ export function Controls(props: ControlsProps) {
         options={ALLOCATORS}
         onChange={(allocator) => change({ allocator: allocator as Settings['allocator'] })}
       />
+      <TextField
+        label="Leave out"
+        placeholder="name scope, ..."
+        value={settings.without}
+        suggestions={scopes}
+        onChange={(without) => change({ without })}
+      />
+      <Select
+        label="Floating point numbers"
+        value={settings.dtype}
+        options={TYPES}
+        onChange={(dtype) => change({ dtype })}
+      />
+      {settings.dtype !== '' && (
+        <TextField
+          label="of"
+          placeholder="all, or a name scope"
+          value={settings.dtypeScope}
+          suggestions={scopes}
+          onChange={(dtypeScope) => change({ dtypeScope })}
+        />
+      )}
       {smallestLimit !== undefined && (
         <button type="button" class="button" onClick={() => change({ limitBytes: smallestLimit })}>
           Smallest limit: {formatBytes(smallestLimit)}

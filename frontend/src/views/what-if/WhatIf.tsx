@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { WHAT_IF } from '../../data/query';
 import { formatBytes, groupDigits } from '../../format/bytes';
 import type { WhatIfAnswer, WhatIfCourse } from '../../generated/datasets_pb';
@@ -16,6 +16,8 @@ import { TwoMaps } from './TwoMaps';
 
 /** What is not moved for so long is searched for its smallest limit, which takes several replays. */
 const SETTLED_MS = 400;
+/** So many scopes are suggested. */
+const MOST_SCOPES = 50;
 
 /** The recorded requests under other settings: would they have fitted? */
 export function WhatIf({ target }: { readonly target: Target }) {
@@ -35,6 +37,7 @@ export function WhatIf({ target }: { readonly target: Target }) {
     },
   );
   const answer = asked.data;
+  const scopes = useScopes(answer);
   // While another search runs its predecessor's answer is of other settings.
   const found = settled && !search.loading ? search.data : undefined;
   const smallest = found?.smallestLimitBytes;
@@ -54,6 +57,7 @@ export function WhatIf({ target }: { readonly target: Target }) {
         recordedLimit={baseLimit(target, answer)}
         batchSize={answer?.batchSize ?? 0n}
         smallestLimit={smallest || undefined}
+        scopes={scopes}
         onChange={setSettings}
       />
       {asked.error && <Failed error={asked.error} />}
@@ -72,6 +76,26 @@ export function WhatIf({ target }: { readonly target: Target }) {
       {answer && <QualityNotes quality={answer.quality} />}
     </Card>
   );
+}
+
+/** Scopes of what was live at the moment shown; the last ones while there is no answer. */
+function useScopes(answer: WhatIfAnswer | undefined): readonly string[] {
+  const last = useRef<readonly string[]>([]);
+  return useMemo(() => {
+    if (answer) last.current = scopesOf(answer);
+    return last.current;
+  }, [answer]);
+}
+
+/** The largest first. */
+function scopesOf(answer: WhatIfAnswer): readonly string[] {
+  const bytes = new Map<string, bigint>();
+  for (const { allocation, sizeBytes } of answer.recorded?.map?.chunks ?? []) {
+    const scope = allocation?.scope || allocation?.opType;
+    if (scope) bytes.set(scope, (bytes.get(scope) ?? 0n) + sizeBytes);
+  }
+  const sorted = [...bytes].sort(([, a], [, b]) => Number(b - a));
+  return sorted.slice(0, MOST_SCOPES).map(([scope]) => scope);
 }
 
 /** The limit that the slider starts from: where none is recorded, what the pool held. */

@@ -15,6 +15,21 @@ test('what is left as recorded is not asked for', () => {
   });
 });
 
+test('scopes are left out, or of another type', () => {
+  const settings = {
+    ...AS_RECORDED,
+    without: ' encoder/block_1,, head ',
+    dtype: 'float16',
+    dtypeScope: 'decoder',
+  };
+  expect(toQuery(settings)).toEqual({
+    allocatorKind: 'bfc',
+    withoutScope: ['encoder/block_1', 'head'],
+    dtype: [{ scope: 'decoder', dtype: 'float16' }],
+  });
+  expect(toQuery({ ...AS_RECORDED, dtypeScope: 'decoder' })).toEqual({ allocatorKind: 'bfc' });
+});
+
 test('the slider reaches from an eighth to four times the limit, and the limit itself exactly', () => {
   const limit = 1000n * MIB + 7n;
   expect(limitAt(96, limit)).toBe(limit);

@@ -15,7 +15,16 @@ export interface Settings {
   readonly allocator: 'bfc' | 'async';
   /** Hundredths of the recorded batch. */
   readonly batchPercent: number;
+  /** Name scopes whose ops ask for nothing, as typed: "encoder/block_1, head". */
+  readonly without: string;
+  /** What tensors of floating point numbers at or below `dtypeScope` are; '': as recorded. */
+  readonly dtype: string;
+  /** '': all. */
+  readonly dtypeScope: string;
 }
+
+/** What a tensor of floating point numbers may be in the place of another. */
+export const FLOAT_TYPES = ['float16', 'bfloat16', 'float32', 'float64'] as const;
 
 export const AS_RECORDED: Settings = {
   limitBytes: undefined,
@@ -23,7 +32,16 @@ export const AS_RECORDED: Settings = {
   garbageCollection: 'recorded',
   allocator: 'bfc',
   batchPercent: 100,
+  without: '',
+  dtype: '',
+  dtypeScope: '',
 };
+
+const scopesIn = (text: string) =>
+  text
+    .split(',')
+    .map((scope) => scope.trim())
+    .filter((scope) => scope !== '');
 
 const asked = (choice: Choice) => (choice === 'recorded' ? undefined : choice === 'yes');
 
@@ -31,12 +49,17 @@ const asked = (choice: Choice) => (choice === 'recorded' ? undefined : choice ==
 export function toQuery(settings: Settings): MessageInitShape<typeof WhatIfSettingsSchema> {
   const growth = asked(settings.growth);
   const garbageCollection = asked(settings.garbageCollection);
+  const withoutScope = scopesIn(settings.without);
   return {
     allocatorKind: settings.allocator,
     ...(settings.limitBytes !== undefined && { limitBytes: settings.limitBytes }),
     ...(growth !== undefined && { growth }),
     ...(garbageCollection !== undefined && { garbageCollection }),
     ...(settings.batchPercent !== 100 && { batchScale: settings.batchPercent / 100 }),
+    ...(withoutScope.length > 0 && { withoutScope }),
+    ...(settings.dtype !== '' && {
+      dtype: [{ scope: settings.dtypeScope.trim(), dtype: settings.dtype }],
+    }),
   };
 }
 
