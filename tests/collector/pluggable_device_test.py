@@ -18,6 +18,7 @@ import jsonschema
 import pytest
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
+Command = Callable[..., subprocess.CompletedProcess[str]]
 Dataset = Callable[..., Any]
 HERE = Path(__file__).parent
 SCHEMA = json.loads((HERE.parents[1] / "proto/oom_report.schema.json").read_text())
@@ -197,6 +198,27 @@ def test_the_out_of_memory_is_told_like_any_other(recorded: Recorded, dataset: D
             assert oom["request"]["roundedBytes"] == str(LARGE)
             assert oom["limitBytes"] == "0"
             assert oom["pins"] == []
+
+
+def test_what_if_is_asked_of_each_device_by_itself(recorded: Recorded, command: Command) -> None:
+    def ask(number: int, *flags: str) -> subprocess.CompletedProcess[str]:
+        name = recorded.mode.names[number]
+        return command("what-if", recorded.profile, f"--allocator={name}", "--format=json", *flags)
+
+    if not recorded.mode.bfc:
+        assert "there is no pool" in ask(0).stderr
+        sums = json.loads(ask(0, "--allocator=async", f"--limit={LIMIT_BYTES}").stdout)
+        assert sums["allocator"] == recorded.mode.names[0]
+        assert not sums["fits"] or sums["doubts"]
+        return
+    answers = [json.loads(ask(number).stdout) for number in range(2)]
+    assert [answer["allocator"] for answer in answers] == [*recorded.mode.names]
+    assert [answer["fits"] for answer in answers] == [False, True]
+    assert answers[0]["asked"]["refused"]["opName"] == "ZerosLike"
+    assert int(answers[0]["requests"]) > recorded.told["served"]
+    for answer in answers:
+        assert answer["placedAlike"] == answer["requests"]
+    assert json.loads(ask(0, f"--limit={2 * LIMIT_BYTES}").stdout)["fits"]
 
 
 def test_without_a_pool_there_is_a_sentence_in_place_of_a_map(
