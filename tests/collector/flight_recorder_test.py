@@ -13,6 +13,7 @@ import pytest
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
 Command = Callable[..., subprocess.CompletedProcess[str]]
+SameWords = Callable[..., None]
 HERE = Path(__file__).parent
 SCRIPTS = HERE / "scripts"
 SCHEMA = json.loads((HERE.parents[1] / "proto/oom_report.schema.json").read_text())
@@ -29,10 +30,11 @@ def report_in(run: Path) -> dict[str, Any]:
 
 
 def test_fit_under_the_tensorboard_callback_leaves_the_story_in_its_logdir(
-    run_python: RunPython, command: Command, tmp_path: Path
+    run_python: RunPython, command: Command, same_words: SameWords, tmp_path: Path
 ) -> None:
     done = run_python(SCRIPTS / "oom_in_fit.py", tmp_path)
     assert done.returncode == 0, done.stderr
+    same_words(done.stderr)
 
     (run,) = runs(tmp_path)
     report = report_in(run)

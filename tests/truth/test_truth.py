@@ -49,6 +49,7 @@ def recording(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
     run_python: Any,
+    same_words: Any,
 ) -> Recording:
     folder = tmp_path_factory.mktemp(request.param)
     died = run_python(
@@ -57,6 +58,7 @@ def recording(
         TF_BFC_MEMORY_DUMP=str(folder / "dump"),
     )
     assert "OOM when allocating tensor" in died.stderr, died.stderr
+    same_words(died.stderr)
     (trace,) = (folder / "logdir").glob("plugins/profile/*[0-9]/*.xplane.pb")
     # One out-of-memory is several failing attempts; the last dump is the moment it returned.
     last = max(folder.glob("dump*"), key=lambda path: path.suffix)

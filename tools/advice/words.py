@@ -13,7 +13,8 @@ from advice.verdicts import COMMAND
 
 def told_runs(told: str) -> list[Path]:
     """Returns the runs of out-of-memories that a process names in what it printed."""
-    return [Path(path) for path in re.findall(r"^The whole story: (.+)$", told, re.MULTILINE)]
+    named = re.findall(r"[Tt]he whole story: (?:oom-forensics report )?(.+)$", told, re.MULTILINE)
+    return [Path(path) for path in dict.fromkeys(named)]
 
 
 def different_words(told: str) -> list[str]:
