@@ -380,6 +380,8 @@ std::string Collector::StatusJson() {
   json.Field("cuptiTee", device_memory_.TeeState());
   json.Field("logdir", settings.logdir);
   json.Field("outOfMemories", flight_recorder_.count());
+  json.Field("unnamedAllocations", recorder_.sites().unnamed());
+  json.Field("unknownAllocatorRequests", recorder_.allocators().unknown());
   json.Name("evidence");
   json.BeginObject();
   json.Field("evidence", settings.evidence.enabled);
@@ -400,6 +402,7 @@ std::string Collector::MemoryStatsJson() {
   for (const AllocatorState& state : AllocatorStates()) {
     WriteAllocatorState(state, &json);
   }
+  WriteUnknownAllocators(recorder_.allocators().unknown(), &json);
   json.EndArray();
   return json.Take();
 }

@@ -61,4 +61,14 @@ void WriteAllocatorState(const AllocatorState& state, JsonWriter* json) {
   json->EndObject();
 }
 
+void WriteUnknownAllocators(uint64_t requests, JsonWriter* json) {
+  if (requests == 0) return;
+  json->BeginObject();
+  json->Field("name", "unknown");
+  json->Field("kind", "unknown");
+  json->Field("unrecorded_requests", requests);
+  json->Field("regions", uint64_t{0});
+  json->EndObject();
+}
+
 }  // namespace oom_forensics::collector

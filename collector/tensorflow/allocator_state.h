@@ -2,6 +2,7 @@
 #ifndef OOM_FORENSICS_COLLECTOR_TENSORFLOW_ALLOCATOR_STATE_H_
 #define OOM_FORENSICS_COLLECTOR_TENSORFLOW_ALLOCATOR_STATE_H_
 
+#include <cstdint>
 #include <optional>
 
 #include "collector/json_writer.h"
@@ -30,6 +31,10 @@ std::string FullName(const AllocatorInfo& info);
 // Appends the state as a JSON object; `allocator` of the report's schema
 // (proto/oom_report.schema.json).
 void WriteAllocatorState(const AllocatorState& state, JsonWriter* json);
+
+// Appends an object in the place of the allocators that the table had no slot
+// for: of them only `requests` is known. Nothing where there were none.
+void WriteUnknownAllocators(uint64_t requests, JsonWriter* json);
 
 }  // namespace oom_forensics::collector
 

@@ -152,6 +152,7 @@ def tensorflow_findings(facts: Mapping[str, Any]) -> list[Finding]:
             else Finding("note", "compiled functions", _not_named(compiled))
         )
         findings.append(_source_lines(str(status.get("stacks", ""))))
+        findings += _full_tables(status)
     findings.append(_device_memory(facts))
     logdir = status.get("logdir") or "a folder for temporary files, unless a profiler names one"
     sentence = f"an out-of-memory without a profile is reported into {logdir}."
@@ -163,6 +164,21 @@ def _source_lines(state: str) -> Finding:
     if state == "on":
         return Finding("ok", "source lines", "recorded for eager ops.")
     return Finding("note", "source lines", f"not recorded for eager ops: {state}.")
+
+
+def _full_tables(status: Mapping[str, Any]) -> list[Finding]:
+    """Says what the collector had no room for: nothing, in a process that has only begun."""
+    findings = []
+    if requests := int(status.get("unknownAllocatorRequests", 0)):
+        sentence = (
+            f"there was no room for another allocator, {requests} requests of further ones"
+            " are not recorded."
+        )
+        findings.append(Finding("problem", "allocators", sentence))
+    if unnamed := int(status.get("unnamedAllocations", 0)):
+        sentence = f"the table of sites is full, {unnamed} allocations have sizes but no names."
+        findings.append(Finding("note", "op names", sentence))
+    return findings
 
 
 def _device_memory(facts: Mapping[str, Any]) -> Finding:

@@ -118,6 +118,13 @@ def test_an_unrecognised_tensorflow_is_a_problem_with_its_reason(
     assert "no such symbol" in problem.sentence
 
 
+def test_what_the_collector_had_no_room_for_is_said(facts: dict[str, Any]) -> None:
+    facts["status"] |= {"unknownAllocatorRequests": 12, "unnamedAllocations": 3}
+    said = {each.subject: each.sentence for each in tensorflow_findings(facts)}
+    assert "12 requests" in said["allocators"]
+    assert "3 allocations" in said["op names"]
+
+
 def test_an_xla_that_is_not_recognised_is_one_sentence(facts: dict[str, Any]) -> None:
     why = "modules of compiled functions: where their ids lie is not recognised; not touched"
     facts["status"]["compiledFunctions"] = f"off: {why}"

@@ -172,7 +172,9 @@ def memory_stats() -> list[dict[str, Any]]:
     `in_use_bytes`, `peak_in_use_bytes`, `largest_allocation_bytes`, `limit_bytes`,
     `requested_bytes`, `reserved_bytes`, `free_bytes`, `largest_free_bytes`,
     `fragmentation`, `chunks_in_use`, `chunks_free`, `regions` and `bins`. The same
-    object stands in a report, see proto/oom_report.schema.json.
+    object stands in a report, see proto/oom_report.schema.json. Where the collector had no
+    room for further allocators, one of the kind "unknown" stands for them, with
+    `unrecorded_requests`.
     """
     return _library().memory_stats()
 
