@@ -13,9 +13,8 @@ TEST(AllocatorStateTest, WhatTheListOfLiveAllocationsLacksIsSaid) {
   state.unlisted_allocations = 7;
   JsonWriter json;
   WriteAllocatorState(state, &json);
-  EXPECT_EQ(json.Take(),
-            R"({"name":"GPU_0_bfc#0","kind":"bfc","regions":2,)"
-            R"("unlisted_allocations":7})");
+  EXPECT_EQ(json.Take(), R"({"name":"GPU_0_bfc#0","kind":"bfc","regions":2,)"
+                         R"("unlisted_allocations":7})");
 }
 
 TEST(AllocatorStateTest, AllocatorsThatGotNoSlotAreSaidTogether) {
