@@ -72,8 +72,8 @@ std::string Range(const ForecastNeed& need) {
   return low == high ? high : absl::StrCat(low, " to ", high);
 }
 
-std::string Sentence(const StepForecast& answer, const StepForecastModel& model,
-                     bool is_known) {
+std::string Sentence(const StepForecast& answer,
+                     const StepForecastModel& model) {
   if (!answer.reason().empty()) {
     return absl::StrCat("There is no forecast of the step: ", answer.reason());
   }
@@ -90,14 +90,11 @@ std::string Sentence(const StepForecast& answer, const StepForecastModel& model,
     absl::StrAppend(&text, " The largest batch that is sure to fit is ",
                     answer.largest_batch(), ".");
   }
-  if (is_known && model.IsTooLow()) {
+  if (model.IsCorrected() && !model.IsTooLow()) {
     absl::StrAppend(&text,
-                    " But it already wanted more when it was refused memory: "
-                    "some of what it takes is not forecast.");
-  } else if (is_known && model.IsRefuted()) {
-    absl::StrAppend(&text,
-                    " But the pool refused it memory though it had more than "
-                    "that: it was in pieces, or could not grow.");
+                    " That is more than the graph shows: the pool refused the "
+                    "step memory though it had as much as that. It was in "
+                    "pieces, or some of what the step takes is not forecast.");
   }
   return text;
 }
@@ -147,20 +144,36 @@ struct Place {
   std::shared_ptr<const ForecastTrace> as_compiled;
 };
 
-Place PlaceOf(const Run& run, size_t host, const ForecastTrace& forecast) {
+// An OOM of the run, with its allocator at hand.
+struct LoadedOom {
+  size_t host = 0;
+  Row row = 0;
+  SelectedAllocator allocator;
+};
+
+std::vector<LoadedOom> LoadOoms(const Run& run) {
+  std::vector<LoadedOom> loaded;
+  for (const OomRef& oom : ListOoms(run)) {
+    loaded.push_back(
+        {oom.allocator.host, oom.row, LoadAllocator(run, oom.allocator)});
+  }
+  return loaded;
+}
+
+Place PlaceOf(const Run& run, const std::vector<LoadedOom>& ooms, size_t host,
+              const ForecastTrace& forecast) {
   Place place;
-  const std::vector<OomRef> ooms = ListOoms(run);
   for (size_t i = 0; i < ooms.size(); ++i) {
-    if (ooms[i].allocator.host != host) continue;
-    const SelectedAllocator allocator = LoadAllocator(run, ooms[i].allocator);
-    if (ForecastOf(*allocator.replay, ooms[i].row) != &forecast) continue;
+    const AllocatorReplay& replay = *ooms[i].allocator.replay;
+    const Row row = ooms[i].row;
+    if (ooms[i].host != host || ForecastOf(replay, row) != &forecast) continue;
     place.oom = static_cast<int>(i);
-    place.as_compiled =
-        ForecastAsCompiled(*allocator.replay, ooms[i].row, forecast);
-    place.allocator = allocator.replay->trace().name;
+    place.as_compiled = ForecastAsCompiled(replay, row, forecast);
+    place.allocator = replay.trace().name;
     place.pool =
-        PoolBeforeRefusal(*allocator.replay, ooms[i].row, forecast.step_id,
-                          allocator.replay->trace().LimitAt(ooms[i].row));
+        WithoutElements(replay.host(), forecast,
+                        PoolBeforeRefusal(replay, row, forecast.step_id,
+                                          replay.trace().LimitAt(row)));
     return place;
   }
   // A step that was not begun meets what its process held, or, where no pool is
@@ -207,7 +220,7 @@ StepForecast Tell(const HostTrace& host, const ForecastTrace& forecast,
                             : std::min(query.columns(), kMaxColumns),
                         &answer);
   }
-  answer.set_sentence(Sentence(answer, model, forecast.unknown_count == 0));
+  answer.set_sentence(Sentence(answer, model));
   return answer;
 }
 
@@ -224,14 +237,15 @@ bool IsToldBefore(const HostTrace& host, const ForecastTrace& forecast) {
 }
 
 // Of steps that have a graph.
-void AddSimulated(const DatasetInput& input, Forecasts* answer) {
+void AddSimulated(const DatasetInput& input, const std::vector<LoadedOom>& ooms,
+                  Forecasts* answer) {
   for (size_t host = 0; host < input.run.hosts().size(); ++host) {
     const std::string& asked = input.query.filter().host();
     if (!asked.empty() && asked != input.run.hosts()[host].host) continue;
     const SharedHost analysis = input.run.Load(host);
     for (const ForecastTrace& forecast : analysis->trace().forecasts) {
       if (IsToldBefore(analysis->trace(), forecast)) continue;
-      Place place = PlaceOf(input.run, host, forecast);
+      Place place = PlaceOf(input.run, ooms, host, forecast);
       if (input.query.has_oom() && place.oom != input.query.oom()) continue;
       const std::shared_ptr<const ForecastTrace> compiled = place.as_compiled;
       *answer->add_forecasts() =
@@ -257,21 +271,18 @@ void AddRecorded(const SelectedAllocator& allocator, int oom, Position end,
 // Where there is no graph: of the heaviest step that ended before the OOM, or
 // of a run that had none.
 void AddRecordedSteps(const DatasetInput& input, const Selection& selected,
-                      Forecasts* answer) {
+                      const std::vector<LoadedOom>& ooms, Forecasts* answer) {
   std::set<int> told;
   for (const StepForecast& forecast : answer->forecasts()) {
     if (forecast.reason().empty()) told.insert(forecast.oom());
   }
-  const std::vector<OomRef> ooms = ListOoms(input.run);
   for (size_t i = 0; i < ooms.size(); ++i) {
     const int oom = static_cast<int>(i);
     if (input.query.has_oom() && input.query.oom() != oom) continue;
     if (told.count(oom) != 0) continue;
-    const SelectedAllocator allocator =
-        LoadAllocator(input.run, ooms[i].allocator);
-    AddRecorded(allocator, oom, ooms[i].row,
-                allocator.replay->trace().LimitAt(ooms[i].row), input.query,
-                answer);
+    AddRecorded(ooms[i].allocator, oom, ooms[i].row,
+                ooms[i].allocator.replay->trace().LimitAt(ooms[i].row),
+                input.query, answer);
   }
   if (!ooms.empty() || !told.empty() || input.query.has_oom()) return;
   for (const SelectedAllocator& allocator : selected) {
@@ -286,8 +297,9 @@ absl::StatusOr<DatasetMessage> AnswerForecast(const DatasetInput& input) {
   const auto selected = SelectAllocators(input.run, input.query.filter());
   if (!selected.ok()) return selected.status();
   auto answer = std::make_unique<Forecasts>();
-  AddSimulated(input, answer.get());
-  AddRecordedSteps(input, *selected, answer.get());
+  const std::vector<LoadedOom> ooms = LoadOoms(input.run);
+  AddSimulated(input, ooms, answer.get());
+  AddRecordedSteps(input, *selected, ooms, answer.get());
   AddQuality(input, *selected, answer->mutable_quality());
   return DatasetMessage(std::move(answer));
 }

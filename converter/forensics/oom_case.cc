@@ -100,7 +100,9 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
   if (forecast_trace_ != nullptr && !forecast_trace_->orders.empty()) {
     forecast_ = std::make_unique<const StepForecastModel>(
         *forecast_trace_,
-        PoolBeforeRefusal(replay, failure, graph->step_id, limit_bytes()));
+        WithoutElements(
+            host(), *forecast_trace_,
+            PoolBeforeRefusal(replay, failure, graph->step_id, limit_bytes())));
   }
   if (const CompiledAllocation* const block = this->block(); block != nullptr) {
     block_batch_ =

@@ -89,7 +89,11 @@ void TryAlone(const OomCase& oom, const std::string& growth,
   if (remedy.bytes() == 0) {
     remedy.set_bytes(FreedBytes(oom, *candidate.scenario));
   }
-  if (growth.empty() && GradeByForecast(oom, &remedy)) return;
+  const bool ends_growth =
+      remedy.kind() == kReleaseLeak || remedy.kind() == kReleaseModels;
+  if ((growth.empty() || ends_growth) && GradeByForecast(oom, &candidate)) {
+    return;
+  }
   if (!oom.what_if().IsFaithful()) {
     remedy.set_sufficiency(UNCERTAIN);
     remedy.set_proof(
@@ -100,8 +104,7 @@ void TryAlone(const OomCase& oom, const std::string& growth,
               "does is not known.");
     return;
   }
-  if (!growth.empty() && remedy.kind() != kReleaseLeak &&
-      remedy.kind() != kReleaseModels) {
+  if (!growth.empty() && !ends_growth) {
     remedy.set_sufficiency(NOT_ENOUGH);
     remedy.set_proof(growth);
     candidate.scenario.reset();

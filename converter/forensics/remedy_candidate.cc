@@ -84,6 +84,22 @@ Scenario WithRestOfStep(const OomCase& oom, Scenario scenario) {
   return scenario;
 }
 
+Scenario WithRoomForStep(const OomCase& oom, Scenario scenario) {
+  scenario = WithRestOfStep(oom, std::move(scenario));
+  const bool is_forecast =
+      oom.forecast() != nullptr && !oom.forecast()->IsTooLow();
+  if (scenario.then_step.has_value() || is_forecast) return scenario;
+  const bool tells_steps = oom.IsOfThisStep(oom.failure());
+  std::vector<Row> again = {oom.failure()};
+  for (const Row row : oom.live()) {
+    const Role role = oom.roles().RoleOf(row);
+    if (role == ROLE_VARIABLE || role == ROLE_OPTIMIZER) continue;
+    if (!tells_steps || oom.IsOfThisStep(row)) again.push_back(row);
+  }
+  if (again.size() > scenario.then_like.size()) scenario.then_like = again;
+  return scenario;
+}
+
 Scenario WithoutRows(const OomCase& oom, absl::flat_hash_set<Row> rows) {
   Scenario scenario;
   scenario.is_left_out =

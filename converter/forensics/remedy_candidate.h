@@ -52,10 +52,15 @@ std::optional<RemedyCandidate> CudaMallocAsync(const OomCase& oom);
 
 // Grades a remedy by the forecast of the whole step; false where there is none,
 // or it cannot tell of this remedy.
-bool GradeByForecast(const OomCase& oom, Remedy* remedy);
+bool GradeByForecast(const OomCase& oom, RemedyCandidate* candidate);
 
 // The scenario, and what the rest of the step is known to need.
 Scenario WithRestOfStep(const OomCase& oom, Scenario scenario);
+
+// The same; and where nothing tells of the rest of the step, room for as much
+// again as the step holds. That it needs so much is not known: what is named
+// then should not die of the next request, and is graded REQUEST_FITS.
+Scenario WithRoomForStep(const OomCase& oom, Scenario scenario);
 
 // That these allocations were never made, and the rest of the step.
 Scenario WithoutRows(const OomCase& oom, absl::flat_hash_set<Row> rows);

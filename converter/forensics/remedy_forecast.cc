@@ -1,4 +1,7 @@
 // What the forecast of the whole step tells of a remedy.
+#include <functional>
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/remedy_candidate.h"
 #include "core/size_text.h"
@@ -19,17 +22,40 @@ Sufficiency GradeOf(Fit fit) {
   return UNCERTAIN;
 }
 
+// What the step would have met, had some of what was live not been there.
+PoolBeforeStep PoolWithout(const PoolBeforeStep& pool,
+                           const std::function<bool(Row)>& is_left_out) {
+  PoolBeforeStep without = pool;
+  // The map has them still.
+  without.layout.clear();
+  without.live_bytes.clear();
+  without.live_rows.clear();
+  for (size_t i = 0; i < pool.live_rows.size(); ++i) {
+    if (is_left_out(pool.live_rows[i])) continue;
+    without.live_bytes.push_back(pool.live_bytes[i]);
+    without.live_rows.push_back(pool.live_rows[i]);
+  }
+  return without;
+}
+
 }  // namespace
 
-bool GradeByForecast(const OomCase& oom, Remedy* remedy) {
+bool GradeByForecast(const OomCase& oom, RemedyCandidate* candidate) {
   const StepForecastModel* forecast = oom.forecast();
-  if (forecast == nullptr || forecast->IsRefuted()) return false;
+  if (forecast == nullptr || forecast->IsTooLow()) return false;
+  Remedy* const remedy = &candidate->remedy;
+  const Scenario& scenario = *candidate->scenario;
   int64_t batch = forecast->batch();
   uint64_t limit_bytes = oom.limit_bytes();
+  std::optional<StepForecastModel> without;
   if (remedy->kind() == kSmallerBatch && forecast->scales()) {
     batch = remedy->values().batch_size();
   } else if (remedy->kind() == kLargerLimit) {
     limit_bytes = remedy->values().limit_bytes();
+  } else if (scenario.is_left_out && !candidate->is_estimate) {
+    without.emplace(
+        forecast->With(PoolWithout(forecast->pool(), scenario.is_left_out)));
+    forecast = &*without;
   } else {
     return false;
   }
@@ -55,7 +81,11 @@ bool GradeByForecast(const OomCase& oom, Remedy* remedy) {
       "orders of its ops, and what it asked for placed by a model of "
       "TensorFlow's allocator: it needs ",
       FormatBytes(need.low_bytes), " to ", FormatBytes(need.high_bytes), " of ",
-      FormatBytes(limit_bytes), "."));
+      FormatBytes(limit_bytes), ".",
+      forecast->IsCorrected()
+          ? " That is raised to what the refusal shows: the simulation alone "
+            "would have fitted."
+          : ""));
   return true;
 }
 

@@ -19,7 +19,7 @@ constexpr int kLimitTries = 8;
 Scenario WithLimit(const OomCase& oom, uint64_t limit_bytes) {
   Scenario scenario;
   scenario.limit_bytes = limit_bytes;
-  return WithRestOfStep(oom, std::move(scenario));
+  return WithRoomForStep(oom, std::move(scenario));
 }
 
 uint64_t RoundUpToStep(uint64_t bytes) {
@@ -55,7 +55,7 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
     limit_bytes = std::max(
         limit_bytes, RoundUpToStep(forecast->EnoughLimit(forecast->batch())));
     for (int i = 0;
-         i < kLimitTries && !forecast->IsRefuted() &&
+         i < kLimitTries && !forecast->IsTooLow() &&
          forecast->FitOf(forecast->batch(), limit_bytes) != Fit::kFits;
          ++i) {
       limit_bytes = RoundUpToStep(limit_bytes + 1);

@@ -56,7 +56,7 @@ Scenario WithBatch(const OomCase& oom, const SiteFlags& scales, int64_t size) {
     return ResizedBytes(oom.host(), oom.replay().trace().site[row], bytes,
                         *scales, scaled);
   };
-  return WithRestOfStep(oom, std::move(scenario));
+  return WithRoomForStep(oom, std::move(scenario));
 }
 
 // The largest batch below the present one that fits; 0: not even 1 does.
@@ -142,7 +142,7 @@ SiteFlags HalvableSites(const OomCase& oom) {
 // Where too few shapes were live to show the batch, the graph of the step does.
 std::optional<RemedyCandidate> SmallerBatchOfGraph(const OomCase& oom) {
   const StepForecastModel* forecast = oom.forecast();
-  if (forecast == nullptr || !forecast->scales() || forecast->IsRefuted() ||
+  if (forecast == nullptr || !forecast->scales() || forecast->IsTooLow() ||
       forecast->batch() < 2) {
     return std::nullopt;
   }
@@ -183,7 +183,7 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
   const int64_t full = oom.batch()->size();
   const StepForecastModel* forecast = oom.forecast();
   const bool is_forecast =
-      forecast != nullptr && forecast->scales() && !forecast->IsRefuted();
+      forecast != nullptr && forecast->scales() && !forecast->IsTooLow();
   int64_t size = is_forecast
                      ? forecast->LargestBatch(oom.limit_bytes(), full - 1)
                      : BatchToName(LargestBatch(oom, scales));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "converter/cancellation/cancellation.h"
 #include "converter/forensics/what_if.h"
 #include "converter/simulation/pool_settings.h"
@@ -21,6 +22,8 @@ constexpr double kLimitStep = 0.01;
 constexpr double kMostOverPeak = 4.0;
 // Steps in which a limit is raised until all is served.
 constexpr int kLimitSteps = 16;
+// In the name of the op that takes the next element from a pipeline.
+constexpr char kElementOp[] = "IteratorGetNext";
 
 }  // namespace
 
@@ -67,6 +70,7 @@ PoolBeforeStep PoolBefore(const AllocatorReplay& replay, Position position,
   for (const Row row : live) {
     pool.live_bytes.push_back(replay.SiteOf(row).requested_bytes);
   }
+  pool.live_rows = std::move(live);
   if (!replay.trace().has_layout) return pool;
   pool.layout = LayoutAt(replay, position);
   pool.settings = RecordedSettings(replay, position, limit_bytes);
@@ -88,6 +92,23 @@ PoolBeforeStep PoolBeforeRefusal(const AllocatorReplay& replay, Row failure,
   return pool;
 }
 
+PoolBeforeStep WithoutElements(const HostTrace& host,
+                               const ForecastTrace& forecast,
+                               PoolBeforeStep pool) {
+  for (const ForecastSite& site : forecast.sites) {
+    if (!absl::StrContains(host.strings.Get(site.op), kElementOp)) continue;
+    const auto made = std::find(pool.live_bytes.rbegin(),
+                                pool.live_bytes.rend(), site.requested_bytes);
+    if (made == pool.live_bytes.rend()) continue;
+    const auto index = pool.live_bytes.rend() - made - 1;
+    pool.live_bytes.erase(pool.live_bytes.begin() + index);
+    if (!pool.live_rows.empty()) {
+      pool.live_rows.erase(pool.live_rows.begin() + index);
+    }
+  }
+  return pool;
+}
+
 StepForecastModel::StepForecastModel(const ForecastTrace& forecast,
                                      PoolBeforeStep pool)
     : forecast_(forecast), pool_(std::move(pool)) {
@@ -99,6 +120,22 @@ StepForecastModel::StepForecastModel(const ForecastTrace& forecast,
                         [](const ForecastSite& site) {
                           return site.per_example_bytes > 0;
                         });
+  if (!has_orders() || pool_.refused_need_bytes == 0) return;
+  const Need need = SimulatedNeed(batch());
+  const uint64_t refused_bytes =
+      std::max(pool_.refused_need_bytes, pool_.limit_bytes);
+  if (need.high_bytes < refused_bytes && need.low_bytes > 0) {
+    correction_ = static_cast<double>(refused_bytes) /
+                  static_cast<double>(need.low_bytes);
+  }
+}
+
+StepForecastModel StepForecastModel::With(PoolBeforeStep pool) const {
+  // What was refused says nothing of another pool.
+  pool.refused_need_bytes = 0;
+  StepForecastModel other(forecast_, std::move(pool));
+  other.correction_ = correction_;
+  return other;
 }
 
 uint64_t StepForecastModel::BytesOf(const ForecastSite& site,
@@ -210,6 +247,17 @@ Need StepForecastModel::NeedOf(int64_t batch) const {
   if (!scales_) batch = 0;
   const auto known = needs_.find(batch);
   if (known != needs_.end()) return known->second;
+  const Need simulated = SimulatedNeed(batch);
+  const auto corrected = [this](uint64_t bytes) {
+    return static_cast<uint64_t>(static_cast<double>(bytes) * correction_);
+  };
+  const Need need{corrected(simulated.low_bytes),
+                  corrected(simulated.high_bytes)};
+  needs_[batch] = need;
+  return need;
+}
+
+Need StepForecastModel::SimulatedNeed(int64_t batch) const {
   Need need;
   for (const ForecastOrderTrace& order : forecast_.orders) {
     const uint64_t limit_bytes = SmallestLimit(order, batch);
@@ -218,25 +266,13 @@ Need StepForecastModel::NeedOf(int64_t batch) const {
                          ? limit_bytes
                          : std::min(need.low_bytes, limit_bytes);
   }
-  needs_[batch] = need;
   return need;
-}
-
-bool StepForecastModel::IsTooLow() const {
-  return forecast_.unknown_count > 0 ||
-         (has_orders() &&
-          NeedOf(batch()).high_bytes < pool_.refused_need_bytes);
-}
-
-bool StepForecastModel::IsRefuted() const {
-  return IsTooLow() || (pool_.refused_need_bytes != 0 && has_orders() &&
-                        NeedOf(batch()).high_bytes < pool_.limit_bytes);
 }
 
 Fit StepForecastModel::FitOf(int64_t batch, uint64_t limit_bytes) const {
   if (!has_orders() || limit_bytes == 0) return Fit::kUnknown;
   if (NeedOf(batch).low_bytes > limit_bytes) return Fit::kDoesNotFit;
-  if (IsRefuted()) return Fit::kUncertain;
+  if (IsTooLow()) return Fit::kUncertain;
   return WithMargin(batch) <= limit_bytes && AreAllServed(batch, limit_bytes)
              ? Fit::kFits
              : Fit::kUncertain;
@@ -253,7 +289,8 @@ uint64_t StepForecastModel::EnoughLimit(int64_t batch) const {
 uint64_t StepForecastModel::WithMargin(int64_t batch) const {
   const uint64_t high_bytes = NeedOf(batch).high_bytes;
   return high_bytes +
-         static_cast<uint64_t>(kMargin * static_cast<double>(high_bytes));
+         static_cast<uint64_t>((IsCorrected() ? kMarginIfCorrected : kMargin) *
+                               static_cast<double>(high_bytes));
 }
 
 int64_t StepForecastModel::LargestBatch(uint64_t limit_bytes,

@@ -25,6 +25,8 @@ namespace oom_forensics {
 struct PoolBeforeStep {
   // Sizes of what was live, oldest first.
   std::vector<uint64_t> live_bytes;
+  // The kAlloc rows of the same; empty where they are of no recording.
+  std::vector<Row> live_rows;
   // The limit that was set; 0: unknown.
   uint64_t limit_bytes = 0;
   // How it was set otherwise; the limit in it does not count.
@@ -49,6 +51,12 @@ Position BeginOfRun(const AllocatorReplay& replay, Row failure,
 // As PoolBefore, of the step whose request failed.
 PoolBeforeStep PoolBeforeRefusal(const AllocatorReplay& replay, Row failure,
                                  int64_t step_id, uint64_t limit_bytes);
+
+// The pool less what the step takes from its input pipeline: that is among its
+// requests, and may have been made before it.
+PoolBeforeStep WithoutElements(const HostTrace& host,
+                               const ForecastTrace& forecast,
+                               PoolBeforeStep pool);
 
 // The forecast of the step whose request failed; null: the trace has none.
 const ForecastTrace* ForecastOf(const AllocatorReplay& replay, Row failure);
@@ -81,20 +89,24 @@ class StepForecastModel {
   // need more, scratch of some kernels is not forecast, and many steps divide
   // the pool further than one (docs/forecast.md).
   static constexpr double kMargin = 0.2;
+  // Where the forecast was seen to be too low, by how much is not known.
+  static constexpr double kMarginIfCorrected = 0.4;
 
   // `forecast` must outlive it.
   StepForecastModel(const ForecastTrace& forecast, PoolBeforeStep pool);
 
+  // The same step, had the pool held something else.
+  StepForecastModel With(PoolBeforeStep pool) const;
+
   bool has_orders() const { return !forecast_.orders.empty(); }
   // By XLA, which compiled the step.
   bool is_planned() const { return forecast_.planned; }
-  // Less than the step takes: sizes of some ops are not known, or when it was
-  // refused memory it already wanted more than the forecast says it needs.
-  bool IsTooLow() const;
-  // The step was refused memory in a pool with more than it needs: the forecast
-  // is too low, or the pool was in pieces. What a pool begun anew would do is
-  // no promise then.
-  bool IsRefuted() const;
+  // Less than the step takes: sizes of some ops are not known.
+  bool IsTooLow() const { return forecast_.unknown_count > 0; }
+  // The step was refused memory in a pool with more than the forecast says it
+  // needs: the forecast is too low, or the pool was in pieces. All needs are
+  // then told so much larger that it would have been refused.
+  bool IsCorrected() const { return correction_ > 1.0; }
   // Whether other sizes of the batch can be told.
   bool scales() const { return scales_; }
   int64_t batch() const { return forecast_.batch; }
@@ -125,6 +137,7 @@ class StepForecastModel {
                 uint64_t from_bytes, uint64_t limit_bytes) const;
   bool AreAllServed(int64_t batch, uint64_t limit_bytes) const;
   uint64_t WithMargin(int64_t batch) const;
+  Need SimulatedNeed(int64_t batch) const;
   uint64_t SmallestLimit(const ForecastOrderTrace& order, int64_t batch) const;
   std::optional<size_t> FirstRefused(const ForecastOrderTrace& order,
                                      int64_t batch, uint64_t from_bytes,
@@ -135,6 +148,8 @@ class StepForecastModel {
   const PoolBeforeStep pool_;
   uint64_t live_bytes_ = 0;
   bool scales_ = false;
+  // What needs are multiplied by (IsCorrected).
+  double correction_ = 1.0;
   // By batch. Asked for again and again while a batch is sought.
   mutable std::map<int64_t, Need> needs_;
 };

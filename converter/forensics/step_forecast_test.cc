@@ -65,26 +65,38 @@ TEST(StepForecastTest, BetweenTheOrdersItIsUncertain) {
   EXPECT_EQ(model.FitOf(0, 0), Fit::kUnknown);
 }
 
-TEST(StepForecastTest, WhatTheRefusalRefutesPromisesNothing) {
-  ForecastTrace forecast = TwoActivations();
-  PoolBeforeStep pool = Holding({});
-  pool.limit_bytes = 1024 * kMiB;
-  pool.refused_need_bytes = 1025 * kMiB;
-  const StepForecastModel model(forecast, std::move(pool));
-  EXPECT_TRUE(model.IsTooLow());
-  EXPECT_EQ(model.FitOf(4, 1024 * kMiB), Fit::kUncertain);
-  EXPECT_EQ(model.FitOf(4, 16 * kMiB), Fit::kDoesNotFit);
-}
-
-TEST(StepForecastTest, WhatAPoolInPiecesRefusedIsNotTooLowAndPromisesNothing) {
+TEST(StepForecastTest, ARefusalRaisesWhatIsForecastTooLow) {
   const ForecastTrace forecast = TwoActivations();
   PoolBeforeStep pool = Holding({});
-  pool.limit_bytes = 1024 * kMiB;
+  pool.limit_bytes = 1000 * kMiB;
+  pool.refused_need_bytes = 1025 * kMiB;
+  const StepForecastModel model(forecast, std::move(pool));
+  EXPECT_TRUE(model.IsCorrected());
+  // It would not have been refused else.
+  EXPECT_GE(model.NeedOf(4).low_bytes, 1024 * kMiB);
+  EXPECT_EQ(model.FitOf(4, 1000 * kMiB), Fit::kDoesNotFit);
+  // By how much it is too low is not known: more has to be to spare.
+  EXPECT_EQ(model.FitOf(4, 1300 * kMiB), Fit::kUncertain);
+  EXPECT_EQ(model.FitOf(4, 1500 * kMiB), Fit::kFits);
+  EXPECT_LT(model.NeedOf(1).high_bytes, model.NeedOf(4).low_bytes);
+}
+
+TEST(StepForecastTest, WhatAPoolInPiecesRefusedNeedsMoreThanThePool) {
+  const ForecastTrace forecast = TwoActivations();
+  PoolBeforeStep pool = Holding({});
+  pool.limit_bytes = 1000 * kMiB;
   pool.refused_need_bytes = 50 * kMiB;
   const StepForecastModel model(forecast, std::move(pool));
-  EXPECT_FALSE(model.IsTooLow());
-  EXPECT_TRUE(model.IsRefuted());
-  EXPECT_EQ(model.FitOf(4, 1024 * kMiB), Fit::kUncertain);
+  EXPECT_GE(model.NeedOf(4).low_bytes, 999 * kMiB);
+  EXPECT_NE(model.FitOf(4, 1000 * kMiB), Fit::kFits);
+}
+
+TEST(StepForecastTest, WhatIsLeftOutOfThePoolIsNotNeeded) {
+  const ForecastTrace forecast = TwoActivations();
+  const StepForecastModel model(forecast, Holding({100 * kMiB}));
+  const StepForecastModel without = model.With(Holding({}));
+  EXPECT_EQ(model.NeedOf(4).low_bytes - without.NeedOf(4).low_bytes,
+            100 * kMiB);
 }
 
 TEST(StepForecastTest, WithOpsOfUnknownSizeItPromisesNothing) {

@@ -87,7 +87,7 @@ class Judge {
   // known.
   static uint64_t StepNeedsBytes(const OomCase& oom) {
     if (oom.forecast() != nullptr && oom.forecast()->has_orders() &&
-        !oom.forecast()->IsRefuted()) {
+        !oom.forecast()->IsCorrected()) {
       return oom.forecast()->NeedOf(oom.forecast()->batch()).low_bytes;
     }
     if (!oom.what_if().IsFaithful()) return 0;

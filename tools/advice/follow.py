@@ -65,6 +65,11 @@ class Outcome(NamedTuple):
         """Whether a promise held."""
         return any(each.held for each in self.promises)
 
+    @property
+    def helped(self) -> bool:
+        """Whether any remedy held, whatever it promised."""
+        return any(each.held for each in self.advice)
+
 
 def follow(job: Job, logdir: Path, trials: Trials, *, record: bool) -> Outcome:
     """Runs the job into its OOM and follows every remedy that gives hope.

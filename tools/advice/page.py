@@ -96,7 +96,11 @@ def _totals(outcomes: list[Outcome], older: frozenset[str]) -> Iterable[str]:
     )
     yield (
         "| jobs with a promise that held, of those that have a cure |"
-        f" {_share(sum(o.cured for o in curable), len(curable))} | 90 % |"
+        f" {_share(sum(o.cured for o in curable), len(curable))} | |"
+    )
+    yield (
+        "| jobs with any remedy that held, of those that have a cure |"
+        f" {_share(sum(o.helped for o in curable), len(curable))} | 90 % |"
     )
     yield (
         f"| forecasts whose range contains the measured peak, to {_ALIKE:.0%} |"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from oom_forensics.in_training.evidence import trace_file
 from oom_forensics.in_training.step_forecast import keras_step, plane, step_function
 from oom_forensics.in_training.step_forecast.compiled_step import forecast_compiled
 from oom_forensics.in_training.step_forecast.forecaster import forecast_step
-from oom_forensics.in_training.step_forecast.step_function import Argument, StepFunction
+from oom_forensics.in_training.step_forecast.step_function import StepFunction
 from oom_forensics.in_training.step_forecast.time_budget import TimeBudget
 
 # A forecast that is asked for may take longer than one that nobody waits for.
@@ -100,14 +100,10 @@ def _with_batch(step: StepFunction, size: int | None) -> StepFunction:
     if size is None:
         return step
     arguments = tuple(
-        Argument(a.dtype, (size, *a.shape[1:]), a.variable, a.shared_name)
-        if a.shape and a.shape[0] is None
-        else a
+        replace(a, shape=(size, *a.shape[1:])) if a.shape and a.shape[0] is None else a
         for a in step.arguments
     )
-    return StepFunction(
-        step.name, step.definitions, arguments, step.element_shapes, step.compiled_functions, size
-    )
+    return replace(step, arguments=arguments, batch=size)
 
 
 def _allocator() -> str:

@@ -2,7 +2,7 @@
 
 TensorFlow's own kernels (tensorflow/core/kernels/conv_grad_*_ops*, without oneDNN) lay the
 patches of as many images side by side as fill the processor's cache, however many images
-the batch has.
+the batch has. Those of volumes take none (seen in 2.21).
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import math
 import os
-from pathlib import Path
 
 from oom_forensics.in_training.step_forecast.graph_nodes import Node
 from oom_forensics.in_training.step_forecast.tensors import (
@@ -20,9 +19,8 @@ from oom_forensics.in_training.step_forecast.tensors import (
     elements_of,
 )
 
-_CACHE_BYTES_2D = 30 << 20
+_CACHE_BYTES = 30 << 20
 _THREAD_CACHE_BYTES = 256 << 10
-_CACHE_SIZE_FILE = Path("/sys/devices/system/cpu/cpu0/cache/index3/size")
 # Index of the input that is the filter (or its shape), and of the gradient that comes in.
 _FILTER = 1
 _GRADIENT = 2
@@ -32,11 +30,11 @@ def conv_scratch(
     node: Node, inputs: list[Tensor], outputs: list[Tensor]
 ) -> list[tuple[int, Shape]]:
     """Returns dtype and shape of what the kernel takes while it runs; mostly nothing."""
-    to_filter = node.op.startswith(("Conv2DBackpropFilter", "Conv3DBackpropFilter"))
-    to_input = node.op.startswith(("Conv2DBackpropInput", "Conv3DBackpropInput"))
+    to_filter = node.op.startswith("Conv2DBackpropFilter")
+    to_input = node.op.startswith("Conv2DBackpropInput")
     if not (to_filter or to_input) or len(inputs) <= _GRADIENT:
         return []
-    if not _has_own_kernels():
+    if not has_own_kernels():
         return []
     gradient = inputs[_GRADIENT]
     filter_shape = outputs[0].shape if to_filter else inputs[_FILTER].shape
@@ -51,27 +49,13 @@ def conv_scratch(
     if work == 0:
         return []
     element_bytes = ELEMENT_BYTES.get(gradient.dtype, 4)
-    images = math.ceil(_cache_bytes(node.op) / element_bytes / work)
+    images = math.ceil(_CACHE_BYTES / element_bytes / work)
     of_one_thread = work // _threads()
-    large = "2D" in node.op and of_one_thread >= _THREAD_CACHE_BYTES // element_bytes
+    large = of_one_thread >= _THREAD_CACHE_BYTES // element_bytes
     if to_input and (batch == 1 or large):
         # The threads then share one product in place of one image each.
         images = 1
     return [(gradient.dtype, (images, image, patch))]
-
-
-def _cache_bytes(op: str) -> int:
-    return _CACHE_BYTES_2D if "2D" in op else _last_level_cache_bytes()
-
-
-@functools.cache
-def _last_level_cache_bytes() -> int:
-    """What the kernels of volumes ask the processor for."""
-    try:
-        text = _CACHE_SIZE_FILE.read_text().strip()
-        return int(text.removesuffix("K")) << 10 if text.endswith("K") else int(text)
-    except (OSError, ValueError):
-        return _CACHE_BYTES_2D
 
 
 @functools.cache
@@ -82,7 +66,7 @@ def _threads() -> int:
 
 
 @functools.cache
-def _has_own_kernels() -> bool:
+def has_own_kernels() -> bool:
     """Whether convolutions are TensorFlow's own for a CPU, not oneDNN's or a GPU's."""
     import tensorflow as tf
     from tensorflow.python.util import _pywrap_util_port

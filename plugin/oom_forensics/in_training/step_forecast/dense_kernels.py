@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from oom_forensics.in_training.step_forecast import kernel_rules as rules
-from oom_forensics.in_training.step_forecast.conv_scratch import conv_scratch
+from oom_forensics.in_training.step_forecast.conv_scratch import conv_scratch, has_own_kernels
 from oom_forensics.in_training.step_forecast.graph_nodes import Node
 from oom_forensics.in_training.step_forecast.memory import Memory
 from oom_forensics.in_training.step_forecast.shapes import ShapeFunctions
@@ -18,6 +18,8 @@ from oom_forensics.in_training.step_forecast.tensors import (
 # Rows that begin at a multiple of it can be shared (Eigen's alignment).
 _ALIGNMENT_BYTES = 64
 _INT64 = 9
+_FLOAT = 1
+_BFLOAT16 = 14
 
 
 class DenseKernels:
@@ -56,6 +58,8 @@ class DenseKernels:
         wanted: list[tuple[int, Shape]] = []
         if node.op == "Einsum":
             wanted = _einsum_scratch(node, inputs, outputs)
+        elif "MatMul" in node.op and inputs and inputs[0].dtype == _BFLOAT16:
+            wanted = _product_in_float32(inputs, outputs)
         elif node.op == "MaxPoolGrad" and len(inputs) > 1:
             pooled = inputs[1]
             wanted = [(_INT64, pooled.shape), (pooled.dtype, pooled.shape)]
@@ -163,6 +167,13 @@ def _is_shuffled(inputs: list[Tensor], outputs: list[Tensor]) -> bool:
             last = axis in reduced
             turns += 1
     return turns > 3
+
+
+def _product_in_float32(inputs: list[Tensor], outputs: list[Tensor]) -> list[tuple[int, Shape]]:
+    """TensorFlow's own product of bfloat16 matrices on a CPU casts them, and the result back."""
+    if not has_own_kernels():
+        return []
+    return [(_FLOAT, each.shape) for each in (*inputs[:2], outputs[0])]
 
 
 def _einsum_scratch(

@@ -7,8 +7,9 @@ its last reader has run, loops go round as often as their condition says.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
-from typing import Any
+import random
+from collections.abc import Mapping, Sequence, Set
+from typing import Any, NamedTuple
 
 from oom_forensics.in_training.evidence.trace_file import ModuleName
 from oom_forensics.in_training.step_forecast import graph_nodes, prepared_graph
@@ -18,14 +19,13 @@ from oom_forensics.in_training.step_forecast.dense_kernels import DenseKernels
 from oom_forensics.in_training.step_forecast.graph_nodes import Graph, Node
 from oom_forensics.in_training.step_forecast.list_kernels import ListKernels
 from oom_forensics.in_training.step_forecast.memory import Memory, Requests
-from oom_forensics.in_training.step_forecast.orders import Order, ReadyQueue
+from oom_forensics.in_training.step_forecast.orders import Order, queue_of
 from oom_forensics.in_training.step_forecast.shapes import ShapeFunctions, carries_value
 from oom_forensics.in_training.step_forecast.tensors import (
     Buffer,
     Shape,
     Tensor,
     bytes_of,
-    elements_of,
 )
 from oom_forensics.in_training.step_forecast.time_budget import TimeBudget
 from oom_forensics.in_training.step_forecast.variable_kernels import VariableKernels
@@ -34,10 +34,27 @@ _LOOPS = frozenset({"While", "StatelessWhile"})
 _BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "RemoteCall"})
 _MAX_ITERATIONS = 100_000
-# Starting an op takes as long as writing so many bytes; for which of two ends first.
+# Which of two ops that run at a time ends first: starting one takes as long as reading or
+# writing so many bytes; products work longer on each byte; and a thread may have to wait.
 _START_COST_BYTES = 20_000
+_PRODUCT_COST = 8
+_SLOWEST = 2.0
+# What a thread works on longer than it takes to hand it over (8,000 cycles).
+_EXPENSIVE_BYTES = 32 << 10
 # The clock is looked at once in so many ops.
 _OPS_BETWEEN_LOOKS = 64
+
+
+class _Running(NamedTuple):
+    """An op that has begun: when it ends, how many began before it, who runs it."""
+
+    end: float
+    number: int
+    worker: int
+    node: int
+    inputs: list[Tensor]
+    made: list[Tensor]
+    scratch: list[Buffer]
 
 
 class Library:
@@ -94,12 +111,22 @@ class Executor:
         order: Order,
         budget: TimeBudget | None = None,
         element_shapes: Sequence[Shape] = (),
+        new_arguments: Set[str] = frozenset(),
     ) -> None:
-        """`budget`: None takes as long as it takes."""
+        """Makes one.
+
+        Args:
+          library: The graphs.
+          order: Of the ops of the main one.
+          budget: None takes as long as it takes.
+          element_shapes: Of what an iterator gives, where the graph leaves it open.
+          new_arguments: Names of the nodes of arguments that are not there before the step.
+        """
         self._library = library
-        self._order = order
+        self._order = order.of_this_process()
         self._budget = budget
         self._element_shapes = element_shapes
+        self._new_arguments = new_arguments
         self._ops = 0
         self.memory = Memory()
         self.assumed: set[tuple[str, str]] = set()
@@ -137,16 +164,20 @@ class Executor:
         for result in graph.results:
             kept[result] = kept.get(result, 0) + 1
         given = dict(zip(graph.arguments, arguments, strict=True)) if arguments else {}
-        ready = ReadyQueue(order)
-        for i, count in enumerate(waits):
-            if count == 0:
-                ready.push(i)
-        running: list[tuple[float, int, int, list[Tensor], list[Tensor], list[Buffer]]] = []
+        ready = queue_of(order, lambda i: _is_expensive(nodes[i], outputs, order))
+        ready.made_ready(None, [i for i, count in enumerate(waits) if count == 0])
+        running: list[_Running] = []
+        idle = list(range(order.workers))
+        pace = random.Random(order.seed)
         clock = 0.0
         started = 0
-        while ready or running:
-            while ready and len(running) < order.workers:
-                i = ready.pop()
+        while True:
+            # Who has just ended an op goes on first.
+            for worker in reversed(idle[:]):
+                i = ready.next_of(worker)
+                if i is None:
+                    continue
+                idle.remove(worker)
                 node = nodes[i]
                 inputs = [_output(outputs, source) for source in node.inputs]
                 if i in given:
@@ -155,12 +186,15 @@ class Executor:
                         inputs = made
                 else:
                     made, scratch, inputs = self._start(node, inputs, order)
-                cost = _START_COST_BYTES + sum(
-                    4 * (elements_of(each.shape) or 0) for each in made if each.buffer is not None
+                cost = _cost_bytes(node, [*inputs, *made]) * pace.uniform(1.0, _SLOWEST)
+                heapq.heappush(
+                    running, _Running(clock + cost, started, worker, i, inputs, made, scratch)
                 )
-                heapq.heappush(running, (clock + cost, started, i, inputs, made, scratch))
                 started += 1
-            clock, _, i, inputs, made, scratch = heapq.heappop(running)
+            if not running:
+                break
+            clock, _, worker, i, inputs, made, scratch = heapq.heappop(running)
+            idle.append(worker)
             node = nodes[i]
             outputs[i] = made
             for index, tensor in enumerate(made):
@@ -172,10 +206,12 @@ class Executor:
                 self.memory.free(buffer)
             for tensor in inputs:
                 self.memory.release(tensor)
+            followers = []
             for follower in node.after:
                 waits[follower] -= 1
                 if waits[follower] == 0:
-                    ready.push(follower)
+                    followers.append(follower)
+            ready.made_ready(worker, followers)
         return [_output(outputs, result) for result in graph.results]
 
     def _start(
@@ -199,7 +235,7 @@ class Executor:
         if node.op == "Const":
             return [_constant(node)]
         if node.op == "Placeholder":
-            return [_placeholder(node)]
+            return [self._argument(node)]
         if node.op == "VarHandleOp":
             return [self._variables.handle(node)]
         if node.op in ("IteratorGetNext", "IteratorGetNextSync"):
@@ -207,9 +243,19 @@ class Executor:
         made = self._variables.run(node, inputs)
         return self._lists.run(node, inputs) if made is None else made
 
+    def _argument(self, node: Node) -> Tensor:
+        dtype, shape = node.attributes["dtype"].type, _shape(node.attributes["shape"].shape)
+        buffer: Buffer | None = Buffer(None)
+        if node.name in self._new_arguments:
+            buffer = self.memory.allocate(node.name, node.op, dtype, shape)
+        if buffer is not None:
+            # The caller's own.
+            buffer.references = 1
+        return Tensor(dtype, shape, buffer)
+
     def _control_flow(self, node: Node, inputs: list[Tensor], order: Order) -> list[Tensor] | None:
         """Runs what is in functions of its own; None: it is not such an op."""
-        one = Order(order.name, 1, order.last_first, order.seed)
+        one = order.within_an_op()
         if node.op in _LOOPS:
             return self._loop(node, inputs, one)
         if node.op in _BRANCHES:
@@ -279,12 +325,32 @@ class Executor:
         shapes: Sequence[Shape] = self._element_shapes
         if len(shapes) != len(types):
             shapes = [_shape(each) for each in node.attributes["output_shapes"].list.shape]
-        # A pipeline made them, before the step.
-        made = [Tensor(t, s, Buffer(None)) for t, s in zip(types, shapes, strict=True)]
-        for tensor in made:
-            if elements_of(tensor.shape) is None:
-                self.memory.unknown.add((node.name, node.op))
-        return made
+        if self._order.fetches_next:
+            for dtype, shape in zip(types, shapes, strict=True):
+                # Nobody in this step gives it back.
+                self.memory.allocate(node.name, node.op, dtype, shape)
+        return [
+            Tensor(t, s, self.memory.allocate(node.name, node.op, t, s))
+            for t, s in zip(types, shapes, strict=True)
+        ]
+
+
+def _cost_bytes(node: Node, tensors: Sequence[Tensor]) -> int:
+    touched = sum(bytes_of(each.dtype, each.shape) or 0 for each in tensors)
+    is_product = any(word in node.op for word in rules.PRODUCTS)
+    return _START_COST_BYTES + touched * (_PRODUCT_COST if is_product else 1)
+
+
+def _is_expensive(node: Node, outputs: list[list[Tensor] | None], order: Order) -> bool:
+    """Whether TensorFlow's executor thinks an op, whose inputs are there, worth a thread."""
+    if node.op in rules.CHEAP:
+        return False
+    if not order.is_warm:
+        return True
+    return any(
+        (bytes_of(tensor.dtype, tensor.shape) or 0) >= _EXPENSIVE_BYTES
+        for tensor in (_output(outputs, source) for source in node.inputs)
+    )
 
 
 def _output(outputs: list[list[Tensor] | None], source: tuple[int, int]) -> Tensor:
@@ -303,11 +369,6 @@ def _constant(node: Node) -> Tensor:
     value = tensor_util.MakeNdarray(proto) if carries_value(proto.dtype, shape) else None
     # The kernel holds it from step to step.
     return Tensor(proto.dtype, shape, Buffer(None, 1), value)
-
-
-def _placeholder(node: Node) -> Tensor:
-    dtype = node.attributes["dtype"].type
-    return Tensor(dtype, _shape(node.attributes["shape"].shape), Buffer(None, 1))
 
 
 def _shape(proto: Any) -> Shape:

@@ -10,7 +10,12 @@ import pytest
 import tensorflow as tf
 
 from oom_forensics.in_training.evidence.trace_file import ModuleName
-from oom_forensics.in_training.step_forecast import first_values, prepared_graph, step_function
+from oom_forensics.in_training.step_forecast import (
+    conv_scratch,
+    first_values,
+    prepared_graph,
+    step_function,
+)
 from oom_forensics.in_training.step_forecast.compiled_modules import module_of
 from oom_forensics.in_training.step_forecast.executor import Executor, Library
 from oom_forensics.in_training.step_forecast.orders import ORDERS, Order
@@ -128,6 +133,26 @@ def test_an_open_batch_is_what_the_function_is_called_with() -> None:
 def test_a_size_that_only_data_tells_is_named_and_not_guessed() -> None:
     executor = run(lambda x: tf.boolean_mask(x, x > 0.0), MATRIX)
     assert any(kind == "Where" for _, kind in executor.memory.unknown)
+
+
+def test_the_element_of_a_pipeline_is_asked_for_and_the_next_one_may_be() -> None:
+    data = iter(tf.data.Dataset.from_tensors(tf.zeros([512, 512])))
+
+    def step(iterator: Any) -> Any:
+        return tf.reduce_sum(next(iterator))
+
+    def asked_mib(order: Order) -> float:
+        return mib_of(run(step, data, order=order))
+
+    assert asked_mib(FIFO) == pytest.approx(1, abs=0.01)
+    assert asked_mib(replace(FIFO, fetches_next=True)) == pytest.approx(2, abs=0.01)
+
+
+def test_a_product_of_bfloat16_is_computed_in_float32() -> None:
+    matrix = tf.TensorSpec([512, 512], tf.bfloat16)
+    with_own_kernels = conv_scratch.has_own_kernels()
+    peak = mib_of(run(lambda x: tf.linalg.matmul(x, x), matrix))
+    assert peak == (3.5 if with_own_kernels else 0.5)
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.name)

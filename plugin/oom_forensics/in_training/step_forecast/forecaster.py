@@ -51,8 +51,13 @@ def forecast_step(
             library = Library(prepared_graph.prepare(step), known)
             held_bytes += library.constant_bytes()
             updating = library.updating_scopes()
+            new_arguments = {
+                prepared_graph.argument_name(i)
+                for i, argument in enumerate(step.arguments)
+                if not argument.is_live
+            }
             for order in orders:
-                executor = Executor(library, order, budget, step.element_shapes)
+                executor = Executor(library, order, budget, step.element_shapes, new_arguments)
                 made.append(executor.run())
                 last = executor
         except OutOfTimeError:
@@ -89,12 +94,12 @@ def likely_batch(step: StepFunction) -> int | None:
 
 
 def held_bytes_of(step: StepFunction) -> int:
-    """What its arguments take: variables, each once, and inputs."""
+    """What its arguments take that are there before it: variables, each once, and inputs."""
     total = 0
     seen = set()
     for argument in step.arguments:
         if argument.variable is None:
-            total += bytes_of(argument.dtype, argument.shape) or 0
+            total += bytes_of(argument.dtype, argument.shape) or 0 if argument.is_live else 0
         elif argument.shared_name not in seen:
             seen.add(argument.shared_name)
             total += bytes_of(*argument.variable) or 0

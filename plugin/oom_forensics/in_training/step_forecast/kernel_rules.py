@@ -163,3 +163,13 @@ UPDATES_IN_PLACE = frozenset({"AssignAddVariableOp", "AssignSubVariableOp"})
 # The inputs of dense optimizer ops that are variables, all updated in place.
 APPLIES = "ResourceApply"
 SPARSE_UPDATES = ("ResourceSparseApply", "ResourceScatter")
+
+# Kernels that TensorFlow's executor never hands to another thread (OpKernel::IsExpensive).
+CHEAP = frozenset(
+    """Const Identity IdentityN NoOp ControlTrigger Placeholder PlaceholderWithDefault Reshape
+    Shape ShapeN Rank Size ExpandDims Squeeze StopGradient PreventGradient StridedSlice
+    StridedSliceGrad VarHandleOp _Arg _Retval""".split()  # noqa: SIM905
+)
+
+# What multiplies matrices: parts of the names of ops.
+PRODUCTS = ("MatMul", "Conv2D", "Conv3D", "Depthwise", "Einsum")

@@ -79,6 +79,11 @@ def fetches_of(graph: Any) -> set[str]:
     return {node.name for node in graph.node if node.name.startswith(FETCH_PREFIX)}
 
 
+def argument_name(index: int) -> str:
+    """The name of the node that stands for an argument which is no variable."""
+    return f"{_ARGUMENT_PREFIX}{index}"
+
+
 def _add_input(graph: Any, index: int, argument: Argument, variables: dict[str, str]) -> str:
     if argument.variable is not None:
         known = variables.get(argument.shared_name)
@@ -92,7 +97,7 @@ def _add_input(graph: Any, index: int, argument: Argument, variables: dict[str, 
         node.attr["container"].s = b""
         variables[argument.shared_name] = node.name
         return str(node.name)
-    node = graph.node.add(name=f"{_ARGUMENT_PREFIX}{index}", op="Placeholder", device=_CPU)
+    node = graph.node.add(name=argument_name(index), op="Placeholder", device=_CPU)
     node.attr["dtype"].type = argument.dtype
     _set_shape(node.attr["shape"].shape, argument.shape)
     return str(node.name)

@@ -20,12 +20,14 @@ class Argument:
       shape: None where the rank is not known; a dimension of None is open.
       variable: Of a resource that is a variable: its dtype and shape.
       shared_name: What is the same for two handles of one variable.
+      is_live: It is there already; else only its spec is known.
     """
 
     dtype: int
     shape: tuple[int | None, ...] | None
     variable: tuple[int, tuple[int | None, ...] | None] | None = None
     shared_name: str = ""
+    is_live: bool = True
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def argument_of(tensor: Any) -> Argument:
                 else tuple(None if d.size < 0 else int(d.size) for d in of.shape.dim),
             )
         shared_name = shared_name_of(tensor)
-    return Argument(dtype, dims, variable, shared_name)
+    return Argument(dtype, dims, variable, shared_name, hasattr(tensor, "_numpy_internal"))
 
 
 def shared_name_of(handle: Any) -> str:
