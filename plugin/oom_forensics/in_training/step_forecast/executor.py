@@ -26,6 +26,7 @@ from oom_forensics.in_training.step_forecast.tensors import (
     Shape,
     Tensor,
     bytes_of,
+    elements_of,
 )
 from oom_forensics.in_training.step_forecast.time_budget import TimeBudget
 from oom_forensics.in_training.step_forecast.variable_kernels import VariableKernels
@@ -34,6 +35,7 @@ _LOOPS = frozenset({"While", "StatelessWhile"})
 _BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "RemoteCall"})
 _MAX_ITERATIONS = 100_000
+_INT64 = 9
 # Which of two ops that run at a time ends first: starting one takes as long as reading or
 # writing so many bytes; products work longer on each byte; and a thread may have to wait.
 _START_COST_BYTES = 20_000
@@ -240,6 +242,12 @@ class Executor:
             return [self._variables.handle(node)]
         if node.op in ("IteratorGetNext", "IteratorGetNextSync"):
             return self._next_element(node)
+        if node.op == "TemporaryVariable":
+            return [self._temporary(node)]
+        if node.op in rules.SHARES_TEMPORARY:
+            return inputs[:1]
+        if node.op == "Where" and elements_of(inputs[0].shape) is not None:
+            return [self._all_chosen(node, inputs[0])]
         made = self._variables.run(node, inputs)
         return self._lists.run(node, inputs) if made is None else made
 
@@ -252,6 +260,17 @@ class Executor:
             # The caller's own.
             buffer.references = 1
         return Tensor(dtype, shape, buffer)
+
+    def _temporary(self, node: Node) -> Tensor:
+        """What TensorFlow's optimizer adds up gradients in, in place of AddN."""
+        dtype, shape = node.attributes["dtype"].type, _shape(node.attributes["shape"].shape)
+        return Tensor(dtype, shape, self.memory.allocate(node.name, node.op, dtype, shape))
+
+    def _all_chosen(self, node: Node, condition: Tensor) -> Tensor:
+        """The most that a condition can choose: the values decide how much of it."""
+        shape = (elements_of(condition.shape), len(condition.shape or ()))
+        self.assumed.add((node.name, "that a condition is true everywhere"))
+        return Tensor(_INT64, shape, self.memory.allocate(node.name, node.op, _INT64, shape))
 
     def _control_flow(self, node: Node, inputs: list[Tensor], order: Order) -> list[Tensor] | None:
         """Runs what is in functions of its own; None: it is not such an op."""

@@ -130,9 +130,17 @@ def test_an_open_batch_is_what_the_function_is_called_with() -> None:
     assert executor.memory.peak_bytes == pytest.approx(MIB, rel=0.01)
 
 
-def test_a_size_that_only_data_tells_is_named_and_not_guessed() -> None:
+def test_what_a_condition_chooses_is_at_most_all() -> None:
     executor = run(lambda x: tf.boolean_mask(x, x > 0.0), MATRIX)
-    assert any(kind == "Where" for _, kind in executor.memory.unknown)
+    assert not executor.memory.unknown
+    assert any("condition" in what for _, what in executor.assumed)
+    # Where they lie in the flat matrix (2 MiB), and what they choose.
+    assert mib_of(executor) >= 3
+
+
+def test_a_size_that_only_data_tells_is_named_and_not_guessed() -> None:
+    executor = run(lambda x: tf.unique(tf.reshape(x, [-1])).y * 2.0, MATRIX)
+    assert any(kind == "Unique" for _, kind in executor.memory.unknown)
 
 
 def test_the_element_of_a_pipeline_is_asked_for_and_the_next_one_may_be() -> None:

@@ -173,3 +173,6 @@ CHEAP = frozenset(
 
 # What multiplies matrices: parts of the names of ops.
 PRODUCTS = ("MatMul", "Conv2D", "Conv3D", "Depthwise", "Einsum")
+
+# Work on the buffer of a temporary variable, their first input.
+SHARES_TEMPORARY = frozenset({"Assign", "AssignAdd", "AssignSub", "DestroyTemporaryVariable"})
