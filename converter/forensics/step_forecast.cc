@@ -22,6 +22,9 @@ constexpr double kLimitStep = 0.01;
 constexpr double kMostOverPeak = 4.0;
 // Steps in which a limit is raised until all is served.
 constexpr int kLimitSteps = 16;
+// Each step divides a pool a little further, as long as its order is another:
+// all orders follow one another so many times.
+constexpr size_t kRounds = 2;
 // In the name of the op that takes the next element from a pipeline.
 constexpr char kElementOp[] = "IteratorGetNext";
 
@@ -181,6 +184,7 @@ std::optional<size_t> StepForecastModel::FirstRefused(
     const ForecastEvent& event = order.events[i];
     if (event.is_free) {
       if (chunks[event.index] != kNoChunk) model->Free(chunks[event.index]);
+      chunks[event.index] = kNoChunk;
       continue;
     }
     const uint64_t bytes = BytesOf(forecast_.sites[event.index], batch);
@@ -192,7 +196,18 @@ std::optional<size_t> StepForecastModel::FirstRefused(
     if (chunk == kNoChunk) return i;
     chunks.push_back(chunk);
   }
+  // Its results take the place of what was there before.
+  for (const ChunkId chunk : chunks) {
+    if (chunk != kNoChunk) model->Free(chunk);
+  }
   return std::nullopt;
+}
+
+bool StepForecastModel::HoldsLive(uint64_t from_bytes, BfcModel* model) const {
+  return std::all_of(
+      pool_.live_bytes.begin(), pool_.live_bytes.end(), [&](uint64_t bytes) {
+        return bytes < from_bytes || model->Allocate(bytes) != kNoChunk;
+      });
 }
 
 bool StepForecastModel::IsServed(const ForecastOrderTrace& order, int64_t batch,
@@ -200,21 +215,30 @@ bool StepForecastModel::IsServed(const ForecastOrderTrace& order, int64_t batch,
                                  uint64_t limit_bytes) const {
   // A program that is started with another limit fills its pool anew.
   BfcModel model(SettingsOf(limit_bytes));
-  for (const uint64_t bytes : pool_.live_bytes) {
-    if (bytes >= from_bytes && model.Allocate(bytes) == kNoChunk) return false;
-  }
-  return !FirstRefused(order, batch, from_bytes, &model).has_value();
+  return HoldsLive(from_bytes, &model) &&
+         !FirstRefused(order, batch, from_bytes, &model).has_value();
 }
 
 bool StepForecastModel::AreAllServed(int64_t batch,
                                      uint64_t limit_bytes) const {
   if (!scales_) batch = 0;
-  return std::all_of(forecast_.orders.begin(), forecast_.orders.end(),
-                     [&](const ForecastOrderTrace& order) {
-                       return IsServed(order, batch,
-                                       PeakOf(order, batch) / kSmallShare,
-                                       limit_bytes);
-                     });
+  const std::vector<ForecastOrderTrace>& orders = forecast_.orders;
+  uint64_t peak = 0;
+  for (const ForecastOrderTrace& order : orders) {
+    peak = std::max(peak, PeakOf(order, batch));
+  }
+  const uint64_t from_bytes = peak / kSmallShare;
+  for (const bool is_backward : {false, true}) {
+    BfcModel model(SettingsOf(limit_bytes));
+    if (!HoldsLive(from_bytes, &model)) return false;
+    for (size_t step = 0; step < kRounds * orders.size(); ++step) {
+      const size_t i = step % orders.size();
+      const ForecastOrderTrace& order =
+          orders[is_backward ? orders.size() - 1 - i : i];
+      if (FirstRefused(order, batch, from_bytes, &model)) return false;
+    }
+  }
+  return true;
 }
 
 uint64_t StepForecastModel::SmallestLimit(const ForecastOrderTrace& order,

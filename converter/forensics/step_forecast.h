@@ -135,7 +135,10 @@ class StepForecastModel {
   // Whether a pool of that limit, filled anew, serves all requests.
   bool IsServed(const ForecastOrderTrace& order, int64_t batch,
                 uint64_t from_bytes, uint64_t limit_bytes) const;
+  // Whether it serves steps in all orders, one after the other.
   bool AreAllServed(int64_t batch, uint64_t limit_bytes) const;
+  // Puts what was live into an empty pool; false: it has no room for it.
+  bool HoldsLive(uint64_t from_bytes, BfcModel* model) const;
   uint64_t WithMargin(int64_t batch) const;
   Need SimulatedNeed(int64_t batch) const;
   uint64_t SmallestLimit(const ForecastOrderTrace& order, int64_t batch) const;
