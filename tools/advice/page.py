@@ -90,6 +90,10 @@ def _totals(outcomes: list[Outcome], older: frozenset[str]) -> Iterable[str]:
     yield "| | measured | aim |"
     yield "| --- | --- | --- |"
     yield f"| promises that held | {_share(sum(bool(p.held) for p in tried), len(tried))} | 95 % |"
+    if older:
+        new = [p for o in outcomes if o.job.name not in older for p in o.promises]
+        held = sum(bool(p.held) for p in new)
+        yield f"| promises that held, of jobs without{_OLDER} | {_share(held, len(new))} | 95 % |"
     yield (
         "| verdicts right |"
         f" {_share(sum(o.verdict_is_right for o in outcomes), len(outcomes))} | 90 % |"
