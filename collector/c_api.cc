@@ -156,25 +156,31 @@ OOM_FORENSICS_EXPORT uint64_t OomForensics_OutOfMemoryCount() {
 
 OOM_FORENSICS_EXPORT char* OomForensics_StartStacks(
     uint32_t hexversion, const OomForensics_Frame* frames, uint64_t count) {
-  Collector* collector = Collector::Get();
-  if (collector == nullptr) return Copy(kNotLoaded);
-  std::vector<oom_forensics::collector::python::KnownFrame> known;
-  for (uint64_t i = 0; i < count; ++i) {
-    known.push_back({frames[i].code, frames[i].instruction, frames[i].line,
-                     frames[i].file, frames[i].function});
-  }
-  return CopyUnlessEmpty(
-      collector->StartStacks(hexversion, known.data(), known.size()));
+  Collector* const collector = Collector::Get();
+  if (collector == nullptr) return strdup(kNotLoaded);
+  char* why_not = nullptr;
+  const bool came_to_its_end = NoThrow([&] {
+    std::vector<oom_forensics::collector::python::KnownFrame> known;
+    for (uint64_t i = 0; i < count; ++i) {
+      known.push_back({frames[i].code, frames[i].instruction, frames[i].line,
+                       frames[i].file, frames[i].function});
+    }
+    why_not = CopyUnlessEmpty(
+        collector->StartStacks(hexversion, known.data(), known.size()));
+  });
+  return came_to_its_end ? why_not : strdup(kNoMemory);
 }
 
 OOM_FORENSICS_EXPORT void OomForensics_StopStacks() {
-  if (Collector* collector = Collector::Get()) collector->StopStacks();
+  if (Collector* collector = Collector::Get()) {
+    NoThrow([&] { collector->StopStacks(); });
+  }
 }
 
 OOM_FORENSICS_EXPORT void OomForensics_SetSourceRoots(
     const char* library_prefixes, const char* project_root) {
   if (Collector* collector = Collector::Get()) {
-    collector->SetSourceRoots(library_prefixes, project_root);
+    NoThrow([&] { collector->SetSourceRoots(library_prefixes, project_root); });
   }
 }
 

@@ -144,6 +144,7 @@ void Collector::HookLibrary(const TensorFlowLibrary& library) {
                    new (&Get()->settings_mutex_) std::mutex;
                    Get()->captures_.AfterForkInChild();
                    Get()->recorder_.AfterForkInChild();
+                   Get()->stacks_.AfterForkInChild();
                    Get()->flight_recorder_.AfterForkInChild();
                    Get()->xla_.AfterForkInChild();
                  });

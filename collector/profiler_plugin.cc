@@ -1,8 +1,11 @@
 // The profiler plugin: what TensorFlow calls when it has loaded the library,
 // and at the beginning and end of every profiler session.
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "collector/collector.h"
@@ -21,7 +24,12 @@ struct FinishedSession {
 };
 
 FinishedSession& Finished() {
-  static auto* const finished = new FinishedSession;
+  static auto* const finished = [] {
+    // In the child of a fork() nobody holds it who held it in the parent.
+    pthread_atfork(nullptr, nullptr,
+                   [] { new (&Finished().mutex) std::mutex; });
+    return new FinishedSession;
+  }();
   return *finished;
 }
 

@@ -51,6 +51,8 @@ def build(tensorflow: Path, program: Path, sources: list[Path] = SOURCES) -> Non
             *map(str, sources),
             f"-L{tensorflow}",
             "-l:libtensorflow_framework.so.2",
+            "-ldl",
+            "-lpthread",
             f"-Wl,-rpath,{tensorflow}",
             "-o",
             str(program),
@@ -61,11 +63,13 @@ def build(tensorflow: Path, program: Path, sources: list[Path] = SOURCES) -> Non
     )
 
 
-def run(program: Path, operations: int, first_seed: int = 1) -> subprocess.CompletedProcess[str]:
+def run(
+    program: Path, operations: int, first_seed: int = 1, *collector: Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Exit code 0 and "N operations alike", or 1 and what the first difference is."""
     return subprocess.run(
-        [str(program), str(operations), str(first_seed)],
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        [str(program), str(operations), str(first_seed), *map(str, collector)],
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

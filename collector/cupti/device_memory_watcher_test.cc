@@ -24,6 +24,15 @@ bool Contains(const std::string& bytes, std::string_view text) {
   return bytes.find(text) != std::string::npos;
 }
 
+// A number as it stands in a protocol buffer.
+std::string Varint(uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7) {
+    bytes += static_cast<char>(value | 0x80);
+  }
+  return bytes + static_cast<char>(value);
+}
+
 class DeviceMemoryWatcherTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -70,6 +79,22 @@ TEST_F(DeviceMemoryWatcherTest, TeesIntoTensorFlowsSession) {
   EXPECT_TRUE(Contains(planes, "device_alloc"));
   EXPECT_TRUE(Contains(planes, "session start"));
   EXPECT_TRUE(Contains(planes, "Stand-in 0"));
+}
+
+TEST_F(DeviceMemoryWatcherTest, AnonymousAddressesAreThoseOfTheAllocators) {
+  constexpr uint64_t kAddress = 0x7f1234567000;
+  constexpr uint64_t kShift = 0x7f1200000000;
+  DeviceMemoryWatcher watcher({}, kDriver);
+  watcher.Install(kTensorFlow);
+  watcher.StartSession();
+  ASSERT_TRUE(StartTracer());
+  EmitAllocation(kAddress, 4096);
+  StopTracer(/*finalize=*/true);
+  const std::string as_they_are = watcher.WritePlanes(1, 0);
+  EXPECT_TRUE(Contains(as_they_are, Varint(kAddress)));
+  const std::string shifted = watcher.WritePlanes(1, kShift);
+  EXPECT_FALSE(Contains(shifted, Varint(kAddress)));
+  EXPECT_TRUE(Contains(shifted, Varint(kAddress - kShift)));
 }
 
 TEST_F(DeviceMemoryWatcherTest, TheTeeWorksWhicheverSideStartsFirst) {

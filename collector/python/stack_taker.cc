@@ -98,12 +98,11 @@ std::string StackTaker::Start(uint32_t hexversion, const void* runtime,
 }
 
 void StackTaker::Stop(const std::string& why) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    SayWhyOff(why);
-  }
-  proved_ = nullptr;
+  // First of all, as there may be no memory for the reason.
   reader_ = nullptr;
+  proved_ = nullptr;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  SayWhyOff(why);
 }
 
 void StackTaker::SayWhyOff(const std::string& why) {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "collector/python/frame_origin.h"
@@ -68,6 +69,9 @@ class StackTaker {
 
   // "on", or "off: " and why.
   std::string State() const;
+
+  // fork(): who held the lock, if anyone, is in the parent.
+  void AfterForkInChild() { new (&mutex_) std::mutex; }
 
  private:
   using Reader = FrameReader<DirectMemory>;

@@ -80,8 +80,6 @@ class AllocatorTable {
     return std::shared_lock<std::shared_mutex>(end_mutex_);
   }
 
-  // fork(): who held it, if anyone, is in the parent.
-  void AfterForkInChild() { new (&end_mutex_) std::shared_mutex; }
   // No further events of a forgotten allocator follow after this sequence.
   void Release(AllocatorId id, uint64_t sequence);
 
@@ -103,8 +101,18 @@ class AllocatorTable {
     return const_cast<void*>(addresses_[i].load(std::memory_order_relaxed));
   }
 
-  // Held over fork().
-  std::mutex& mutex() { return mutex_; }
+  // fork() waits for those who ask an allocator right now: the child would find
+  // that one's own lock taken for ever.
+  void BeforeFork() {
+    end_mutex_.lock();
+    mutex_.lock();
+  }
+  void AfterFork() {
+    mutex_.unlock();
+    end_mutex_.unlock();
+  }
+  // After that: who waited for the lock is counted in it, but not there.
+  void AfterForkInChild() { new (&end_mutex_) std::shared_mutex; }
 
  private:
   std::array<std::atomic<const void*>, kMaxAllocators> addresses_ = {};

@@ -1,6 +1,12 @@
 #include "collector/recording/allocator_table.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
 
 namespace oom_forensics::collector {
 namespace {
@@ -56,6 +62,72 @@ TEST(AllocatorTableTest, ASlotIsTakenAgainOnceNoEventOfItIsKept) {
   EXPECT_EQ(table.Find(late), added);
   EXPECT_EQ(table.Add(&objects[kMaxAllocators + 1], Named("pool"), 1000),
             nullptr);
+}
+
+// Under the thread sanitizer: an object is not asked while it goes.
+TEST(AllocatorTableTest, TheEndOfAnAllocatorWaitsForWhoAsksIt) {
+  AllocatorTable table;
+  std::atomic<bool> over{false};
+  std::atomic<int> asked{0};
+  std::thread asker([&] {
+    while (!over) {
+      const auto none_goes = table.KeepAll();
+      for (size_t i = 0; i < table.size(); ++i) {
+        if (auto* const object = static_cast<int*>(table.address(i))) {
+          EXPECT_EQ(*object, 7);
+          *object = 7;
+          ++asked;
+        }
+      }
+      // Who ends one may come in between.
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  });
+  for (int i = 0; i < 200 || asked < 20; ++i) {
+    int* const object = new int(7);
+    const AllocatorInfo* const added = table.Add(object, Named("pool"), 2);
+    ASSERT_NE(added, nullptr);
+    if (i % 10 == 0) std::this_thread::yield();
+    table.Forget(object);
+    *object = 0;
+    delete object;
+    table.Release(added->id, 1);
+  }
+  over = true;
+  asker.join();
+}
+
+TEST(AllocatorTableTest, AForkedChildMayAskAtOnce) {
+  AllocatorTable table;
+  const int object = 0;
+  table.Add(&object, Named("pool"));
+  std::atomic<bool> over{false};
+  std::thread asker([&] {
+    while (!over) {
+      { const auto none_goes = table.KeepAll(); }
+      // Who ends one may come in between.
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    table.BeforeFork();
+    const pid_t child = fork();
+    table.AfterFork();
+    if (child == 0) {
+      table.AfterForkInChild();
+      {
+        const auto none_goes = table.KeepAll();
+        table.Describe(0);
+      }
+      table.Forget(&object);
+      _exit(0);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  over = true;
+  asker.join();
 }
 
 TEST(AllocatorTableTest, AnObjectAtAForgottenPlaceIsAnotherOne) {

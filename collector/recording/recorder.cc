@@ -434,7 +434,7 @@ void Recorder::BeforeFork() {
   capture_mutex_.lock();
   forking_ = true;
   failures_mutex_.lock();
-  allocators_.mutex().lock();
+  allocators_.BeforeFork();
   sites_.mutex().lock();
   stacks_.lock().lock();
   for (Shard& shard : shards_) shard.lock.lock();
@@ -444,7 +444,7 @@ void Recorder::AfterForkInParent() {
   for (Shard& shard : shards_) shard.lock.unlock();
   stacks_.lock().unlock();
   sites_.mutex().unlock();
-  allocators_.mutex().unlock();
+  allocators_.AfterFork();
   failures_mutex_.unlock();
   forking_ = false;
   capture_mutex_.unlock();
@@ -453,11 +453,11 @@ void Recorder::AfterForkInParent() {
 void Recorder::AfterForkInChild() {
   capture_logs_ = {};
   captures_ = {};
-  allocators_.AfterForkInChild();
   // What other threads were about to record, they will in the parent.
   awaited_below_ = 0;
   shards_[0].logged += next_sequence_.load() - 1 - CountLogged();
   AfterForkInParent();
+  allocators_.AfterForkInChild();
 }
 
 }  // namespace oom_forensics::collector

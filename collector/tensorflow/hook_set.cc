@@ -5,12 +5,10 @@
 namespace oom_forensics::collector {
 
 void HookSet::Add(const VTable& vtable, size_t slot, void* replacement) {
-  std::lock_guard<std::mutex> lock(mutex_);
   slots_.push_back({vtable, slot, replacement});
 }
 
 bool HookSet::SetActive(bool active) {
-  std::lock_guard<std::mutex> lock(mutex_);
   if (active == !patches_.empty()) return true;
   if (!active) {
     patches_.clear();

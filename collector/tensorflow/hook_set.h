@@ -1,10 +1,9 @@
 // HookSet: slots of virtual tables that are redirected together, and can be put
-// back and redirected again.
+// back and redirected again. By one thread at a time.
 #ifndef OOM_FORENSICS_COLLECTOR_TENSORFLOW_HOOK_SET_H_
 #define OOM_FORENSICS_COLLECTOR_TENSORFLOW_HOOK_SET_H_
 
 #include <cstddef>
-#include <mutex>
 #include <vector>
 
 #include "collector/tensorflow/tensorflow_library.h"
@@ -30,7 +29,6 @@ class HookSet {
     void* replacement = nullptr;
   };
 
-  std::mutex mutex_;
   std::vector<Slot> slots_;
   // Of those that are redirected now.
   std::vector<VTablePatch> patches_;

@@ -2,20 +2,28 @@
 // same releases, the same memory that grants, refuses and places regions. Every
 // address and every refusal must be equal, and again and again the whole pools.
 //
-//   in_step OPERATIONS [FIRST_SEED]
+//   in_step OPERATIONS [FIRST_SEED [COLLECTOR]]
+//
+// With the collector's library its hooks are in place, and a thread asks it all
+// the time for the state of the allocators, which come and go meanwhile.
 //
 // Built by tools/try_bfc_model against an installed TensorFlow, whose allocator
 // it is. The memory is never touched, so that its addresses can be anything.
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "collector/pluggable_profiler_api.h"
 #include "core/bfc_model.h"
 #include "tests/bfc_model/system_memory.h"
 #if __has_include("xla/tsl/framework/bfc_allocator.h")
@@ -316,7 +324,53 @@ class Pair {
   std::vector<Live> live_;
 };
 
+// The collector in this process, asked without an end.
+class AskedCollector {
+ public:
+  explicit AskedCollector(const char* path) {
+    void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      std::printf("%s\n", dlerror());
+      std::exit(1);
+    }
+    const auto load = reinterpret_cast<decltype(&TF_InitProfiler)>(
+        dlsym(library, "TF_InitProfiler"));
+    stats_ = reinterpret_cast<char* (*)()>(
+        dlsym(library, "OomForensics_MemoryStats"));
+    TP_Profiler profiler = {sizeof(TP_Profiler)};
+    TP_ProfilerFns functions = {sizeof(TP_ProfilerFns)};
+    TF_ProfilerRegistrationParams params = {
+        sizeof(TF_ProfilerRegistrationParams)};
+    params.profiler = &profiler;
+    params.profiler_fns = &functions;
+    load(&params, nullptr);
+    thread_ = std::thread([this] {
+      while (!over_) Ask();
+    });
+  }
+  // How often it told of an allocator that was alive.
+  uint64_t End() {
+    over_ = true;
+    thread_.join();
+    return told_;
+  }
+
+ private:
+  void Ask() {
+    char* const stats = stats_();
+    if (std::string(stats).find("limit_bytes") != std::string::npos) ++told_;
+    std::free(stats);
+  }
+
+  char* (*stats_)() = nullptr;
+  std::atomic<bool> over_{false};
+  uint64_t told_ = 0;
+  std::thread thread_;
+};
+
 int Main(int argc, char** argv) {
+  std::unique_ptr<AskedCollector> collector;
+  if (argc > 3) collector = std::make_unique<AskedCollector>(argv[3]);
   const uint64_t operations =
       argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
   uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
@@ -340,6 +394,10 @@ int Main(int argc, char** argv) {
   }
   std::printf("%llu operations alike\n",
               static_cast<unsigned long long>(operations));
+  if (collector != nullptr) {
+    std::printf("told %llu times\n",
+                static_cast<unsigned long long>(collector->End()));
+  }
   return 0;
 }
 

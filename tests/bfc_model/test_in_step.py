@@ -30,6 +30,29 @@ def test_tensorflows_allocator_and_the_model_go_in_step(program: Path) -> None:
     assert done.stdout == f"{OPERATIONS} operations alike\n"
 
 
+def test_allocators_that_come_and_go_may_be_asked_at_any_moment(
+    program: Path, tmp_path: Path
+) -> None:
+    """With the collector's hooks in place, and a thread that asks it for their state."""
+    site_packages = next(iter(in_step.tensorflows().values())).parent
+    collector = site_packages / "tensorflow-plugins/oom_forensics/liboom_forensics_collector.so"
+    done = in_step.run(
+        program,
+        OPERATIONS,
+        1,
+        collector,
+        OOM_FORENSICS_LOGDIR=str(tmp_path),
+        # So that the table's slots are soon taken again.
+        OOM_FORENSICS_ALLOCATION_LOG_BUFFER_SIZE="1000",
+        # Freed memory does not look as it did.
+        MALLOC_PERTURB_="165",
+    )
+    alike, told = done.stdout.splitlines()
+    assert alike == f"{OPERATIONS} operations alike"
+    assert int(told.split()[1]) > 100
+    assert done.returncode == 0
+
+
 def test_a_model_that_splits_otherwise_is_found_out(tmp_path: Path) -> None:
     """The test can fail: a rule of the model changed, and they are no longer in step."""
     source = (in_step.ROOT / "core/bfc_regions.cc").read_text()

@@ -52,6 +52,15 @@ def test_threads_forks_workers_and_broken_sessions(run_python: RunPython, tmp_pa
         assert list(tmp_path.glob(f"session{number}/plugins/profile/*/*.xplane.pb"))
 
 
+def filled_shapes(command: Command, logdir: Path) -> set[str]:
+    """The shapes of what tf.fill() made and is alive when the run ends."""
+    asked = ["--dataset=allocations", "--at=end", "--search=Fill", "--format=json"]
+    answer = command("convert", logdir, *asked)
+    assert answer.returncode == 0, answer.stderr
+    rows = json.loads(answer.stdout)["allocations"]
+    return {",".join(row["shape"]) for row in rows if row["shape"]}
+
+
 def test_a_profile_during_a_recording_leaves_both_whole(
     run_python: RunPython, command: Command, tmp_path: Path
 ) -> None:
@@ -59,16 +68,32 @@ def test_a_profile_during_a_recording_leaves_both_whole(
     assert done.returncode == 0, done.stderr
     assert "a recording runs already" in done.stdout
     assert not (tmp_path / "second").exists()
+    assert {"100,100", "200,100"} <= filled_shapes(command, tmp_path / "record")
+    assert {"100,100", "200,100", "300,100"} <= filled_shapes(command, tmp_path / "profile")
 
-    def shapes_in(run: str) -> set[str]:
-        asked = ["--dataset=allocations", "--at=end", "--search=Fill", "--format=json"]
-        answer = command("convert", tmp_path / run, *asked)
-        assert answer.returncode == 0, answer.stderr
-        rows = json.loads(answer.stdout)["allocations"]
-        return {",".join(row["shape"]) for row in rows if row["shape"]}
 
-    assert {"100,100", "200,100"} <= shapes_in("record")
-    assert {"100,100", "200,100", "300,100"} <= shapes_in("profile")
+def test_a_profile_captured_over_the_network_during_a_recording_leaves_both_whole(
+    run_python: RunPython, command: Command, tmp_path: Path
+) -> None:
+    done = run_python(SCRIPTS / "captured.py", tmp_path)
+    assert done.returncode == 0, done.stderr + done.stdout
+    recorded = filled_shapes(command, tmp_path / "record")
+    assert {"100,100", "200,100"} <= recorded
+    assert "300,100" not in recorded
+    assert {"100,100", "200,100"} <= filled_shapes(command, tmp_path / "profile")
+
+
+def test_children_of_fork_train_and_run_out_of_memory(
+    run_python: RunPython, command: Command, tmp_path: Path
+) -> None:
+    done = run_python(SCRIPTS / "forked_training.py", tmp_path)
+    assert done.returncode == 0, done.stderr
+    ends = json.loads(done.stdout.splitlines()[-1])
+    assert ends == [0] * len(ends), done.stderr
+    for child in ["first", *(f"child{number}" for number in range(len(ends) - 1)), "parent"]:
+        (out_of_memory,) = tmp_path.glob(f"{child}/plugins/profile/*_oom")
+        told = command("report", out_of_memory)
+        assert "1.17 GiB" in told.stdout, told.stderr
 
 
 def test_switched_off_nothing_is_hooked(run_python: RunPython, tmp_path: Path) -> None:

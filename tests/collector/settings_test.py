@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -53,6 +56,47 @@ def test_anonymous_addresses_are_small_and_keep_their_distances(
     assert min(addresses) >= 1 << 32
     assert len(set(addresses)) == len(addresses)
     assert all(address % 256 == min(addresses) % 256 for address in addresses)
+
+
+def test_anonymous_addresses_are_so_in_every_plane_and_file(
+    run_python: RunPython, tmp_path: Path
+) -> None:
+    done = run_python(SCRIPTS / "anonymous.py", tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    # Where they are real they are found: in events, keepers and the report.
+    assert len(found["real"]["snapshot"]) >= 3
+    assert found["anonymous"] == {
+        "record": [],
+        "profile": [],
+        "snapshot": [],
+        "out_of_memory": [],
+    }
+
+
+def test_numbers_do_not_depend_on_the_language(run_python: RunPython, tmp_path: Path) -> None:
+    """A locale whose numbers have a comma is made, as a machine need not have one."""
+    localedef = shutil.which("localedef")
+    locales = tmp_path / "locales"
+    locales.mkdir()
+    made = localedef and subprocess.run(
+        [localedef, "--no-archive", "-i", "de_DE", "-f", "UTF-8", locales / "de_DE.UTF-8"],
+        capture_output=True,
+        check=False,
+    )
+    if not made or made.returncode != 0:
+        pytest.skip("no locale can be made here: the package locales is not installed")
+    done = run_python(
+        SCRIPTS / "speaks_german.py",
+        tmp_path / "logdir",
+        LOCPATH=str(locales),
+        OOM_FORENSICS_ALLOCATION_LOG_SAMPLING_RATE="0.5",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "0,5"
+    report = json.loads(done.stdout.splitlines()[1])
+    assert 0 < report["allocators"][0]["fragmentation"] < 1
+    assert report["settings"]["allocation_log_sampling_rate"] == 0.5
 
 
 def test_what_is_recorded_cannot_change_under_way(run_python: RunPython) -> None:
