@@ -52,7 +52,9 @@ bool GradeByForecast(const OomCase& oom, RemedyCandidate* candidate) {
     batch = remedy->values().batch_size();
   } else if (remedy->kind() == kLargerLimit) {
     limit_bytes = remedy->values().limit_bytes();
-  } else if (scenario.is_left_out && !candidate->is_estimate) {
+  } else if (scenario.is_left_out && !candidate->is_estimate &&
+             !forecast->IsCorrected()) {
+    // A pool in pieces would not be, without these: the replay tells.
     without.emplace(
         forecast->With(PoolWithout(forecast->pool(), scenario.is_left_out)));
     forecast = &*without;
