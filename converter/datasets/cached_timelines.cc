@@ -119,9 +119,8 @@ std::shared_ptr<const FoundBatch> BatchOf(const SelectedAllocator& allocator) {
         const AllocatorReplay& replay = *allocator.replay;
         const Position position = DecisivePosition(replay);
         return std::make_shared<const FoundBatch>(
-            FoundBatch{BatchDimension::Find(
-                RecordedShapes(replay, allocator.host->Roles(replay),
-                               replay.LiveAt(position), position))});
+            FoundBatch{RecordedBatch(replay, allocator.host->Roles(replay),
+                                     replay.LiveAt(position), position)});
       });
 }
 

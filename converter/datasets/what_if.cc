@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/cached_timelines.h"
+#include "converter/datasets/what_if_batch.h"
 #include "converter/datasets/what_if_change.h"
 #include "converter/datasets/what_if_course.h"
 #include "converter/datasets/what_if_pool.h"
@@ -22,15 +23,11 @@ namespace {
 
 // What makes a recording less than all that was asked for.
 constexpr QualityCounter kGaps[] = {
-    QualityCounter::kTruncatedFile,
-    QualityCounter::kDroppedEvents,
-    QualityCounter::kSampled,
-    QualityCounter::kSmallAllocationsLeftOut,
-    QualityCounter::kNoBaseline,
-    QualityCounter::kIncompleteBaseline,
-    QualityCounter::kUnnamedBaseline,
-    QualityCounter::kNoAddresses,
-    QualityCounter::kOverlappingChunks,
+    QualityCounter::kTruncatedFile, QualityCounter::kDroppedEvents,
+    QualityCounter::kSampled,       QualityCounter::kSmallAllocationsLeftOut,
+    QualityCounter::kNoBaseline,    QualityCounter::kIncompleteBaseline,
+    QualityCounter::kLiveSetFull,   QualityCounter::kUnnamedBaseline,
+    QualityCounter::kNoAddresses,   QualityCounter::kOverlappingChunks,
     QualityCounter::kInvalidSize,
 };
 
@@ -232,8 +229,7 @@ absl::StatusOr<DatasetMessage> AnswerWhatIf(const DatasetInput& input) {
       answer->set_step_high_bytes(step->high_bytes);
     }
   }
-  const auto found = BatchOf(allocator);
-  if (found->batch.has_value()) answer->set_batch_size(found->batch->size());
+  answer->set_batch_size(WhatIfBatch(allocator).size());
   answer->set_sentence(Sentence(pool, *answer));
   AddDoubts(pool, change->scenario, change->doubts, answer.get());
   AddQuality(Selection(input.run, {*chosen}), answer->mutable_quality());

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <iterator>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "converter/datasets/cached_timelines.h"
+#include "converter/datasets/what_if_batch.h"
 #include "converter/forensics/block_resize.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"
@@ -21,11 +23,12 @@ constexpr double kLargestScale = 1024;
 // No request grows beyond it.
 constexpr double kMostBytes = 4611686018427387904.0;  // 2^62
 
-// Types that one may be in the place of another: a number by its name.
-const std::map<std::string, int32_t>& FloatTypes() {
-  static const auto& types = *new std::map<std::string, int32_t>{
-      {"float32", 1}, {"float64", 2}, {"bfloat16", 14}, {"float16", 19}};
-  return types;
+// Types that one may be in the place of another.
+bool IsFloatType(std::string_view name) {
+  constexpr std::string_view kFloatTypes[] = {"float64", "float32", "float16",
+                                              "bfloat16"};
+  return std::find(std::begin(kFloatTypes), std::end(kFloatTypes), name) !=
+         std::end(kFloatTypes);
 }
 
 // What requests become, by their sites.
@@ -51,21 +54,27 @@ class SiteFactors {
   // A block that XLA laid out changes as its buffers do.
   void ApplyToBlocks() {
     for (const auto& [block, parts] : host_.block_parts) {
-      double before = 0;
-      double after = 0;
-      for (const SitePart& part : parts) {
-        const auto bytes =
-            static_cast<double>(host_.sites.Get(part.site).requested_bytes);
-        before += bytes;
-        after += bytes * factors_[part.site];
+      Resize(block, MeanOfParts(
+                        parts, [this](SiteId part) { return factors_[part]; }));
+    }
+  }
+
+  // Makes what grows with the batch `scale` times as large.
+  void Scale(const WhatIfBatch& batch, double scale) {
+    for (SiteId id = 0; id < host_.sites.size(); ++id) {
+      const AllocationSite& site = host_.sites.Get(id);
+      const auto forecast = batch.ForecastShareOf(site);
+      const auto block = host_.block_parts.find(id);
+      if (forecast.has_value()) {
+        factors_[id] *= 1 + *forecast * (scale - 1);
+      } else if (block == host_.block_parts.end()) {
+        factors_[id] *= 1 + batch.ShapeShareOf(site) * (scale - 1);
+      } else {
+        const double share = MeanOfParts(block->second, [&](SiteId part) {
+          return batch.ShapeShareOf(host_.sites.Get(part));
+        });
+        Resize(id, 1 + share * (scale - 1));
       }
-      if (before == 0 || after == before) continue;
-      double factor = after / before;
-      if (factor > 0 && factor < 1) {
-        factor = std::min(
-            1.0, factor * (1 + 1 / static_cast<double>(kLayoutMargin)));
-      }
-      factors_[block] *= factor;
     }
   }
 
@@ -79,6 +88,29 @@ class SiteFactors {
   }
 
  private:
+  // What `of(site)` says of the parts of a block, by their bytes.
+  template <typename Of>
+  double MeanOfParts(const std::vector<SitePart>& parts, Of of) const {
+    double bytes = 0;
+    double weighed = 0;
+    for (const SitePart& part : parts) {
+      const auto part_bytes =
+          static_cast<double>(host_.sites.Get(part.site).requested_bytes);
+      bytes += part_bytes;
+      weighed += part_bytes * of(part.site);
+    }
+    return bytes == 0 ? 1 : weighed / bytes;
+  }
+
+  // What becomes smaller inside a block leaves some of it unused.
+  void Resize(SiteId block, double factor) {
+    if (factor > 0 && factor < 1) {
+      factor =
+          std::min(1.0, factor * (1 + 1 / static_cast<double>(kLayoutMargin)));
+    }
+    factors_[block] *= factor;
+  }
+
   const HostTrace& host_;
   std::vector<double> factors_;
 };
@@ -103,40 +135,31 @@ absl::Status ScaleBatch(const SelectedAllocator& allocator, double scale,
     return absl::InvalidArgumentError(
         absl::StrCat("The batch cannot be scaled by ", scale, "."));
   }
-  const auto found = BatchOf(allocator);
-  const std::optional<BatchDimension>& batch = found->batch;
-  if (!batch.has_value()) {
+  const WhatIfBatch batch(allocator);
+  if (batch.size() == 0) {
     return absl::InvalidArgumentError(
         "The shapes of this trace do not show a batch size, so it cannot be "
         "scaled.");
   }
-  const HostTrace& host = allocator.host->trace();
-  factors->Multiply(
-      [&](const AllocationSite& site) {
-        std::vector<int64_t> dims;
-        return ParseShape(host.ShapeOf(site), &dims) &&
-               batch->PositionIn(host.OpOf(site), dims).has_value();
-      },
-      [scale](const AllocationSite&) { return scale; });
+  factors->Scale(batch, scale);
   return absl::OkStatus();
 }
 
 absl::Status ChangeDtype(const HostTrace& host, const WhatIfDtype& change,
                          SiteFactors* factors) {
-  const auto wanted = FloatTypes().find(change.dtype());
-  if (wanted == FloatTypes().end()) {
+  if (!IsFloatType(change.dtype())) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", change.dtype(),
                      "\" is not one of float64, float32, float16, bfloat16."));
   }
+  const double wanted_bytes = DtypeBytes(DtypeOf(change.dtype()));
   const bool any = factors->Multiply(
       [&](const AllocationSite& site) {
-        return FloatTypes().count(DtypeName(site.dtype)) != 0 &&
+        return IsFloatType(DtypeName(site.dtype)) &&
                IsInScope(host.OpOf(site), change.scope());
       },
       [&](const AllocationSite& site) {
-        return static_cast<double>(DtypeBytes(wanted->second)) /
-               DtypeBytes(site.dtype);
+        return wanted_bytes / DtypeBytes(site.dtype);
       });
   return any ? absl::OkStatus()
              : absl::InvalidArgumentError(absl::StrCat(
@@ -173,13 +196,13 @@ absl::Status ChangeRequests(const SelectedAllocator& allocator,
   for (const std::string& scope : settings.without_scope()) {
     status.Update(LeaveOut(host, scope, factors));
   }
-  if (settings.batch_scale() != 0) {
-    status.Update(ScaleBatch(allocator, settings.batch_scale(), factors));
-  }
   for (const WhatIfDtype& change : settings.dtype()) {
     status.Update(ChangeDtype(host, change, factors));
   }
   factors->ApplyToBlocks();
+  if (settings.batch_scale() != 0) {
+    status.Update(ScaleBatch(allocator, settings.batch_scale(), factors));
+  }
   return status;
 }
 

@@ -67,9 +67,14 @@ class LimitSearch {
     uint64_t enough = std::max<uint64_t>(1, (use_bytes + kMiB - 1) / kMiB);
     uint64_t too_small = enough - 1;
     const uint64_t most = enough * kMostTimesTheUse;
+    // A larger limit may not be enough where a smaller one is: that which was
+    // asked for is not passed by.
+    const uint64_t asked =
+        scenario_.limit_bytes.value_or(pool_.settings().limit_bytes) / kMiB;
     while (!Fits(enough)) {
       too_small = enough;
       enough += (enough + 7) / 8;
+      if (too_small < asked && asked < enough) enough = asked;
       if (enough > most) return 0;
     }
     while (enough - too_small > 1) {

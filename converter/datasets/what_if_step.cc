@@ -5,27 +5,29 @@
 #include <utility>
 
 #include "converter/datasets/cached_timelines.h"
+#include "converter/forensics/compiled_forecast.h"
 #include "converter/forensics/completed_step.h"
 
 namespace oom_forensics {
 namespace {
 
-// As the step was forecast in the process that met the refusal. It knows of
-// another batch, but of no other change to what is asked for.
-std::optional<Need> Forecast(const WhatIfPool& pool, const ForecastTrace& trace,
+// As the step was forecast in the process that met the refusal, or XLA planned
+// it. That knows of another batch, but of no other change to what is asked for.
+std::optional<Need> Forecast(const WhatIfPool& pool, const ForecastTrace& graph,
                              const WhatIfSettings& settings) {
   if (settings.without_scope_size() != 0 || settings.dtype_size() != 0) {
     return std::nullopt;
   }
   const AllocatorReplay& replay = *pool.allocator().replay;
   const Row failure = replay.failure_positions().front();
-  PoolBeforeStep before = PoolBeforeRefusal(replay, failure, trace.step_id,
+  const auto trace = ForecastAsCompiled(replay, failure, graph);
+  PoolBeforeStep before = PoolBeforeRefusal(replay, failure, graph.step_id,
                                             pool.recorded_limit_bytes());
   if (settings.has_growth()) before.settings.allow_growth = settings.growth();
   if (settings.has_garbage_collection()) {
     before.settings.garbage_collection = settings.garbage_collection();
   }
-  const StepForecastModel model(trace, std::move(before));
+  const StepForecastModel model(*trace, std::move(before));
   if (!model.has_orders()) return std::nullopt;
   if (settings.batch_scale() == 0) return model.NeedOf(0);
   if (!model.scales()) return std::nullopt;

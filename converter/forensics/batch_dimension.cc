@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -45,6 +46,12 @@ struct Variation {
   size_t position = 0;
   int64_t larger = 0;
   int64_t smaller = 0;
+  // Of the request that was refused; 0: not of that op.
+  int64_t refused = 0;
+  // More than two sizes were seen.
+  bool has_more_sizes = false;
+  // Each example has more than one number.
+  bool has_features = false;
 };
 
 }  // namespace
@@ -77,13 +84,34 @@ class BatchSearch {
       for (size_t i = 1; i < shapes.size(); ++i) {
         const auto position = OnlyDifference(shapes[0]->dims, shapes[i]->dims);
         if (!position.has_value()) continue;
-        const auto [smaller, larger] =
-            std::minmax(shapes[0]->dims[*position], shapes[i]->dims[*position]);
-        variations.push_back({op, *position, larger, smaller});
+        variations.push_back(
+            VariationOf(op, shapes, *position, shapes[i]->dims[*position]));
         break;
       }
     }
     return variations;
+  }
+
+  // `other`: a size besides that of the first shape.
+  static Variation VariationOf(std::string_view op,
+                               const std::vector<const ShapeUse*>& shapes,
+                               size_t position, int64_t other) {
+    Variation variation;
+    variation.op = op;
+    variation.position = position;
+    const int64_t first = shapes[0]->dims[position];
+    std::tie(variation.smaller, variation.larger) = std::minmax({first, other});
+    variation.has_features = shapes[0]->dims.size() > 1;
+    for (const ShapeUse* use : shapes) {
+      if (use != shapes[0] &&
+          OnlyDifference(shapes[0]->dims, use->dims) != position) {
+        continue;
+      }
+      const int64_t size = use->dims[position];
+      variation.has_more_sizes |= size != first && size != other;
+      if (use->is_refused) variation.refused = size;
+    }
+    return variation;
   }
 
   std::optional<BatchDimension> FromVariations() const {
@@ -98,7 +126,8 @@ class BatchSearch {
           return a.second.size() < b.second.size();
         });
     if (best == by_ratio.end() || best->second.size() < kMinVariedOps ||
-        best->second.size() * 2 <= variations.size()) {
+        best->second.size() * 2 <= variations.size() ||
+        MayBeOtherThanBatch(best->second)) {
       return std::nullopt;
     }
     // The batch itself is the pair that most ops show; others are multiples.
@@ -108,11 +137,13 @@ class BatchSearch {
         pairs.begin(), pairs.end(),
         [](const auto& a, const auto& b) { return a.second < b.second; });
     if (pair->second < kMinVariedOps) return std::nullopt;
-    const auto [larger, smaller] = pair->first;
+    const auto& [larger, smaller] = pair->first;
     BatchDimension batch;
     batch.size_ = larger;
     batch.other_size_ = smaller;
-    if (LeadingBytes(smaller) > LeadingBytes(larger)) {
+    const int64_t refused = RefusedSize(best->second, pair->first);
+    if (refused != 0 ? refused == smaller
+                     : LeadingBytes(smaller) > LeadingBytes(larger)) {
       std::swap(batch.size_, batch.other_size_);
     }
     for (const Variation* v : best->second) {
@@ -122,6 +153,32 @@ class BatchSearch {
     }
     CountShared(batch);
     return batch;
+  }
+
+  // The length of a sequence, the number of keys of a generator of chance.
+  static bool MayBeOtherThanBatch(const std::vector<const Variation*>& varied) {
+    bool has_more_sizes = false;
+    bool has_features = false;
+    size_t leading = 0;
+    for (const Variation* v : varied) {
+      has_more_sizes |= v->has_more_sizes;
+      has_features |= v->has_features;
+      leading += v->position == 0 ? 1 : 0;
+    }
+    return !has_features || leading * 2 < varied.size() ||
+           (has_more_sizes && leading < varied.size());
+  }
+
+  // Which of the two the request that was refused has; 0: it does not tell.
+  static int64_t RefusedSize(const std::vector<const Variation*>& varied,
+                             const std::pair<int64_t, int64_t>& sizes) {
+    for (const Variation* v : varied) {
+      if (v->refused != 0 && v->larger % sizes.first == 0 &&
+          v->larger / sizes.first == v->smaller / sizes.second) {
+        return v->refused == v->larger ? sizes.first : sizes.second;
+      }
+    }
+    return 0;
   }
 
   std::optional<BatchDimension> FromSharedLeadingDim() const {

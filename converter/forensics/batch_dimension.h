@@ -3,7 +3,9 @@
 // Two kinds of evidence, the first is the stronger:
 //   varied  One op of a graph was seen with two shapes that differ in a single
 //           dim, and many ops changed by the same pair of sizes (24 -> 16, the
-//           last batch of an epoch).
+//           last batch of an epoch). Lengths of sequences vary likewise: what
+//           has more than two sizes and is not the leading dim everywhere may
+//           be one.
 //   shared  Most ops share one leading dim, over tensors of different shape
 //           otherwise, and no variable has it.
 // Where neither is clear, there is no answer: a batch size is never guessed.
@@ -31,6 +33,8 @@ struct ShapeUse {
   bool is_variable = false;
   // The op is one node of a graph (not a type of op, as eager names are).
   bool is_graph_node = false;
+  // Of the request that was refused.
+  bool is_refused = false;
 };
 
 class BatchDimension {

@@ -61,6 +61,34 @@ TEST(BatchDimensionTest, TheSizeInUseNowIsTheBatch) {
   EXPECT_EQ(batch->other_size(), 24);
 }
 
+TEST(BatchDimensionTest, TheSizeOfTheRefusedRequestIsTheBatch) {
+  ShapeUse refused = Graph("a", {256, 2}, 0);
+  refused.is_refused = true;
+  const auto batch = BatchDimension::Find(
+      {Graph("a", {32, 2}, 9), Graph("b", {32, 3}, 9), Graph("c", {32}, 9),
+       Graph("b", {256, 3}, 0), Graph("c", {256}, 0), refused});
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->size(), 256);
+}
+
+TEST(BatchDimensionTest, NoAnswerFromKeysOfInitializers) {
+  EXPECT_FALSE(BatchDimension::Find(
+      {Graph("a/KeyCounter", {1}), Graph("a/KeyCounter", {2}),
+       Graph("b/KeyCounter", {1}), Graph("b/KeyCounter", {2}),
+       Graph("c/KeyCounter", {1}), Graph("c/KeyCounter", {2})}));
+}
+
+TEST(BatchDimensionTest, NoAnswerFromSequencesOfManyLengths) {
+  std::vector<ShapeUse> uses;
+  for (const int64_t length : {50, 80, 120}) {
+    uses.push_back(Graph("lstm/x", {64, length, 16}));
+    uses.push_back(Graph("lstm/transpose", {length, 64, 16}));
+    uses.push_back(Graph("lstm/stack", {length, 64, 64}));
+    uses.push_back(Graph("head", {64, length, 1}));
+  }
+  EXPECT_FALSE(BatchDimension::Find(uses));
+}
+
 TEST(BatchDimensionTest, ASharedLeadingDimThatNoVariableHas) {
   const auto batch = BatchDimension::Find(
       {Eager("Conv2D", {24, 30, 30, 16}), Eager("MatMul", {24, 64}),

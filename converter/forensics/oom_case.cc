@@ -113,8 +113,7 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
     batch_ = BatchDimension::OfBlock(block_batch_->size(), share.buffers,
                                      share.of_buffers);
   } else {
-    batch_ =
-        BatchDimension::Find(RecordedShapes(replay, roles, live_, failure));
+    batch_ = RecordedBatch(replay, roles, live_, failure);
   }
 }
 

@@ -1,12 +1,13 @@
 #include "converter/forensics/recorded_shapes.h"
 
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "converter/cancellation/cancellation.h"
-#include "converter/text/text.h"
+#include "converter/forensics/step_forecast.h"
 #include "core/data_types.h"
 
 namespace oom_forensics {
@@ -26,6 +27,9 @@ class ShapeCollector {
         variable_shapes_.insert(replay.SiteOf(row).shape);
       }
     }
+    const bool refused = last < replay.end_position() &&
+                         replay.trace().kind_of[last] == RowKind::kFailed;
+    if (refused) refused_ = replay.trace().site[last];
     std::vector<bool> seen(host_.sites.size());
     for (Row row = 0; row <= last && row < replay.end_position(); ++row) {
       StopIfCancelled(row);
@@ -56,20 +60,23 @@ class ShapeCollector {
     use.bytes = bytes;
     use.is_variable = variable_shapes_.count(site.shape) != 0;
     use.is_graph_node = ModeOf(host_, site) == GRAPH;
+    use.is_refused = id == refused_;
     if (!ParseShape(host_.ShapeOf(site), &use.dims) || use.dims.empty()) return;
     // Shapes, indices and counters: vectors of integers, not data.
     const std::string dtype = DtypeName(site.dtype);
-    if (use.dims.size() == 1 && StartsWith(dtype, "int")) return;
+    if (use.dims.size() == 1 && dtype.find("int") != std::string::npos) return;
     const auto [known, inserted] =
         index_.try_emplace({site.op, site.shape}, uses_.size());
     if (inserted) {
       uses_.push_back(std::move(use));
     } else {
       uses_[known->second].bytes += bytes;
+      uses_[known->second].is_refused |= use.is_refused;
     }
   }
 
   const HostTrace& host_;
+  std::optional<SiteId> refused_;
   std::set<StringId> variable_shapes_;
   absl::flat_hash_map<std::pair<StringId, StringId>, size_t> index_;
   std::vector<ShapeUse> uses_;
@@ -81,6 +88,22 @@ std::vector<ShapeUse> RecordedShapes(const AllocatorReplay& replay,
                                      const RoleClassifier& roles,
                                      const std::vector<Row>& live, Row last) {
   return ShapeCollector(replay, roles, live, last).uses();
+}
+
+std::optional<BatchDimension> RecordedBatch(const AllocatorReplay& replay,
+                                            const RoleClassifier& roles,
+                                            const std::vector<Row>& live,
+                                            Row last) {
+  auto batch = BatchDimension::Find(RecordedShapes(replay, roles, live, last));
+  const bool refused = last < replay.end_position() &&
+                       replay.trace().kind_of[last] == RowKind::kFailed;
+  const ForecastTrace* const forecast =
+      refused ? ForecastOf(replay, last) : nullptr;
+  if (batch.has_value() && forecast != nullptr && forecast->batch > 0 &&
+      forecast->batch != batch->size()) {
+    return std::nullopt;
+  }
+  return batch;
 }
 
 }  // namespace oom_forensics

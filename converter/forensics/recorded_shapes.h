@@ -3,6 +3,7 @@
 #ifndef OOM_FORENSICS_CONVERTER_FORENSICS_RECORDED_SHAPES_H_
 #define OOM_FORENSICS_CONVERTER_FORENSICS_RECORDED_SHAPES_H_
 
+#include <optional>
 #include <vector>
 
 #include "converter/forensics/batch_dimension.h"
@@ -17,6 +18,13 @@ namespace oom_forensics {
 std::vector<ShapeUse> RecordedShapes(const AllocatorReplay& replay,
                                      const RoleClassifier& roles,
                                      const std::vector<Row>& live, Row last);
+
+// The batch that they show. Nothing where they show none clearly, or another
+// than the forecast of the step that was refused memory at `last` knows.
+std::optional<BatchDimension> RecordedBatch(const AllocatorReplay& replay,
+                                            const RoleClassifier& roles,
+                                            const std::vector<Row>& live,
+                                            Row last);
 
 }  // namespace oom_forensics
 

@@ -95,7 +95,7 @@ std::optional<RecordedStep> HeaviestStep(const AllocatorReplay& replay,
   const AllocatorTrace& trace = replay.trace();
   const std::vector<Row> live = replay.LiveAt(rows->begin);
   const std::optional<BatchDimension> batch =
-      BatchDimension::Find(RecordedShapes(replay, roles, live, rows->end));
+      RecordedBatch(replay, roles, live, rows->end);
   RecordedStep step;
   step.number = rows->number;
   step.pool = PoolBefore(replay, rows->begin, trace.limit_bytes);
