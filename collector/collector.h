@@ -14,12 +14,12 @@
 #include "collector/captures.h"
 #include "collector/cupti/device_memory_watcher.h"
 #include "collector/flight_recorder/flight_recorder.h"
+#include "collector/library/tensorflow_library.h"
 #include "collector/python/stack_taker.h"
 #include "collector/recording/recorder.h"
 #include "collector/settings.h"
 #include "collector/tensorflow/allocator_state.h"
 #include "collector/tensorflow/device_probe.h"
-#include "collector/tensorflow/tensorflow_library.h"
 #include "collector/xla/xla.h"
 
 namespace oom_forensics::collector {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/cupti/watcher_settings.h"
+#include "collector/watcher_settings.h"
 
 namespace oom_forensics::collector {
 

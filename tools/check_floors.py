@@ -22,6 +22,7 @@ FLOORS = {
         "proto",
         "collector/.",
         "collector/loader",
+        "collector/library",
         "collector/recording",
         "collector/python",
         "collector/xla",
@@ -76,17 +77,6 @@ JOINING = {
     "collector/snapshot_signal",
 }
 
-# Edges of today that lead back, from the beginning of one name to that of the other. None may
-# be added; who cures one takes it out.
-KNOWN = (
-    ("collector/settings", "collector/cupti/watcher_settings"),
-    ("collector/xla/", "collector/tensorflow/hook_report"),
-    ("collector/xla/", "collector/tensorflow/hook_set"),
-    ("collector/xla/", "collector/tensorflow/tensorflow_library"),
-    ("converter/datasets/fragmented_run", "converter/testing/"),
-    ("converter/forensics/device_pressure", "converter/run/host_analysis"),
-)
-
 CPP_INCLUDE = re.compile(r'^#include "((?:core|proto|collector|converter)/[^"]+)"', re.MULTILINE)
 TS_IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*'(\.[^']+)'""")
 
@@ -139,8 +129,6 @@ def back_edges(room: str, floors: list[str]) -> Iterator[str]:
             continue
         for used in used_by(path):
             floor = floor_of(used, floors)
-            if any(file.startswith(user) and used.startswith(edge) for user, edge in KNOWN):
-                continue
             if used in JOINING or floor is None or floor > own:
                 yield f"{path.relative_to(ROOT)} uses {used}, which stands above it"
 

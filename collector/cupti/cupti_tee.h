@@ -30,8 +30,8 @@
 #include "collector/cupti/clock_converter.h"
 #include "collector/cupti/device_log.h"
 #include "collector/cupti/record_reader.h"
-#include "collector/tensorflow/tensorflow_library.h"
-#include "collector/tensorflow/vtable_patch.h"
+#include "collector/library/tensorflow_library.h"
+#include "collector/library/vtable_patch.h"
 
 namespace oom_forensics::cupti {
 

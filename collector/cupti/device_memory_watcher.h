@@ -27,7 +27,7 @@
 #include "collector/cupti/device_log.h"
 #include "collector/cupti/memory_sampler.h"
 #include "collector/cupti/own_cupti.h"
-#include "collector/cupti/watcher_settings.h"
+#include "collector/watcher_settings.h"
 
 namespace oom_forensics::cupti {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "collector/tensorflow/vtable_patch.h"
+#include "collector/library/vtable_patch.h"
 
 namespace oom_forensics::collector {
 namespace {

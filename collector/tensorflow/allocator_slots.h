@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "collector/tensorflow/tensorflow_library.h"
+#include "collector/library/tensorflow_library.h"
 
 namespace oom_forensics::collector {
 

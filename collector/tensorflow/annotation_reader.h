@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "collector/tensorflow/tensorflow_library.h"
+#include "collector/library/tensorflow_library.h"
 
 namespace oom_forensics::collector {
 

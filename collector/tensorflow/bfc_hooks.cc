@@ -5,15 +5,15 @@
 #include <utility>
 #include <vector>
 
+#include "collector/library/hook_set.h"
+#include "collector/library/vtable_patch.h"
 #include "collector/recording/clock.h"
 #include "collector/recording/thread_state.h"
 #include "collector/tensorflow/allocator_identity.h"
 #include "collector/tensorflow/bfc_inspector.h"
 #include "collector/tensorflow/device_probe.h"
-#include "collector/tensorflow/hook_set.h"
 #include "collector/tensorflow/memory_dump.h"
 #include "collector/tensorflow/serving_hooks.h"
-#include "collector/tensorflow/vtable_patch.h"
 
 namespace oom_forensics::collector {
 namespace {

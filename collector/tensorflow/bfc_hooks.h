@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "collector/library/hook_report.h"
+#include "collector/library/tensorflow_library.h"
 #include "collector/tensorflow/allocator_state.h"
-#include "collector/tensorflow/hook_report.h"
 #include "collector/tensorflow/request_recorder.h"
-#include "collector/tensorflow/tensorflow_library.h"
 
 namespace oom_forensics::collector {
 

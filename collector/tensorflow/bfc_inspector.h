@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "collector/library/tensorflow_library.h"
 #include "collector/recording/allocator_statistics.h"
 #include "collector/tensorflow/statistics_reader.h"
-#include "collector/tensorflow/tensorflow_library.h"
 
 namespace oom_forensics::collector {
 

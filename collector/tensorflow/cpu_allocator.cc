@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <new>
 
-#include "collector/tensorflow/hook_set.h"
+#include "collector/library/hook_set.h"
 #include "collector/tensorflow/size_counters.h"
 
 namespace oom_forensics::collector {

@@ -19,9 +19,9 @@
 #include <optional>
 #include <string>
 
+#include "collector/library/tensorflow_library.h"
 #include "collector/recording/allocator_statistics.h"
 #include "collector/tensorflow/allocator_slots.h"
-#include "collector/tensorflow/tensorflow_library.h"
 
 namespace oom_forensics::collector {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "collector/tensorflow/hook_set.h"
-#include "collector/tensorflow/vtable_patch.h"
+#include "collector/library/hook_set.h"
+#include "collector/library/vtable_patch.h"
 
 namespace oom_forensics::collector {
 namespace {

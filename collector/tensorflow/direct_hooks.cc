@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "collector/library/hook_set.h"
 #include "collector/recording/clock.h"
 #include "collector/recording/thread_state.h"
 #include "collector/tensorflow/allocator_identity.h"
-#include "collector/tensorflow/hook_set.h"
 #include "collector/tensorflow/size_counters.h"
 #include "collector/tensorflow/statistics_reader.h"
 

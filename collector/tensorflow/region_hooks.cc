@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "collector/library/vtable_patch.h"
 #include "collector/recording/thread_state.h"
 #include "collector/tensorflow/device_probe.h"
-#include "collector/tensorflow/vtable_patch.h"
 
 namespace oom_forensics::collector {
 namespace {

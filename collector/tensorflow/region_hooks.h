@@ -10,8 +10,8 @@
 
 #include <string>
 
+#include "collector/library/tensorflow_library.h"
 #include "collector/recording/recorder.h"
-#include "collector/tensorflow/tensorflow_library.h"
 
 namespace oom_forensics::collector {
 

@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 
+#include "collector/library/tensorflow_library.h"
 #include "collector/python/stack_taker.h"
 #include "collector/recording/recorder.h"
 #include "collector/tensorflow/annotation_reader.h"
-#include "collector/tensorflow/tensorflow_library.h"
 
 namespace oom_forensics::collector {
 

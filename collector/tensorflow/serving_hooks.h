@@ -13,9 +13,9 @@
 #include <cstdint>
 #include <string>
 
+#include "collector/library/hook_set.h"
 #include "collector/recording/recorder.h"
 #include "collector/recording/thread_state.h"
-#include "collector/tensorflow/hook_set.h"
 
 namespace oom_forensics::collector {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "collector/tensorflow/tensorflow_library.h"
+#include "collector/library/tensorflow_library.h"
 
 namespace oom_forensics::collector {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "collector/tensorflow/hook_set.h"
+#include "collector/library/hook_set.h"
 #include "collector/xla/function_name.h"
 #include "collector/xla/program_id.h"
 #include "collector/xla/runs.h"

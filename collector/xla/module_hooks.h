@@ -4,7 +4,7 @@
 #ifndef OOM_FORENSICS_COLLECTOR_XLA_MODULE_HOOKS_H_
 #define OOM_FORENSICS_COLLECTOR_XLA_MODULE_HOOKS_H_
 
-#include "collector/tensorflow/hook_report.h"
+#include "collector/library/hook_report.h"
 #include "collector/xla/libraries.h"
 #include "collector/xla/modules.h"
 

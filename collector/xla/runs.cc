@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "collector/library/hook_set.h"
 #include "collector/recording/thread_state.h"
-#include "collector/tensorflow/hook_set.h"
 
 namespace oom_forensics::collector {
 

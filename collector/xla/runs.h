@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "collector/library/hook_report.h"
 #include "collector/recording/compiled_origin.h"
-#include "collector/tensorflow/hook_report.h"
 #include "collector/xla/libraries.h"
 #include "collector/xla/modules.h"
 

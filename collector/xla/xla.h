@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "collector/tensorflow/hook_report.h"
-#include "collector/tensorflow/tensorflow_library.h"
+#include "collector/library/hook_report.h"
+#include "collector/library/tensorflow_library.h"
 #include "collector/xla/module_protos.h"
 #include "collector/xla/modules.h"
 

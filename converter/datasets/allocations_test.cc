@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/datasets/fragmented_run.h"
+#include "converter/testing/fragmented_run.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/event_schema.h"

@@ -66,7 +66,8 @@ void AddOoms(const Run& run, const std::vector<SelectedDevice>& devices,
     if (run.hosts()[oom.allocator.host].device_count == 0) continue;
     const SelectedAllocator allocator = LoadAllocator(run, oom.allocator);
     const auto pressure =
-        PressureAt(*allocator.host, *allocator.replay, oom.row);
+        PressureAt(allocator.host->trace(), allocator.host->allocators(),
+                   *allocator.replay, oom.row);
     if (!pressure.has_value()) continue;
     const HostTrace& host = allocator.host->trace();
     for (size_t d = 0; d < devices.size(); ++d) {

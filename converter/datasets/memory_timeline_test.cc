@@ -1,6 +1,6 @@
 #include <cstdint>
 
-#include "converter/datasets/fragmented_run.h"
+#include "converter/testing/fragmented_run.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

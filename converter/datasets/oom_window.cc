@@ -149,9 +149,11 @@ void PutFirst(PinCost cost, Oom* message) {
 
 void FillForensics(const SelectedAllocator& allocator, Row failure,
                    Oom* message) {
-  const OomCase oom(*allocator.replay, allocator.host->Roles(*allocator.replay),
-                    failure, LeaksAt(allocator, failure),
-                    PressureAt(*allocator.host, *allocator.replay, failure));
+  const OomCase oom(
+      *allocator.replay, allocator.host->Roles(*allocator.replay), failure,
+      LeaksAt(allocator, failure),
+      PressureAt(allocator.host->trace(), allocator.host->allocators(),
+                 *allocator.replay, failure));
   *message->mutable_verdict() = JudgeOom(oom);
   FillPins(allocator, oom, message);
   for (Remedy& remedy : FindRemedies(oom)) {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/datasets/fragmented_run.h"
+#include "converter/testing/fragmented_run.h"
 #include "converter/testing/trace_builder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,4 +1,4 @@
-#include "converter/datasets/fragmented_run.h"
+#include "converter/testing/fragmented_run.h"
 #include "gtest/gtest.h"
 
 namespace oom_forensics {

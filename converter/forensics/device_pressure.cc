@@ -53,20 +53,20 @@ std::string DevicePressure::Sentence() const {
   return sentence + ".";
 }
 
-std::optional<DevicePressure> PressureAt(const HostAnalysis& host,
-                                         const AllocatorReplay& allocator,
-                                         Row failed_row) {
+std::optional<DevicePressure> PressureAt(
+    const HostTrace& host,
+    const std::vector<std::unique_ptr<AllocatorReplay>>& allocators,
+    const AllocatorReplay& allocator, Row failed_row) {
   const AllocatorTrace& trace = allocator.trace();
-  const auto& allocators = host.allocators();
-  for (size_t i = 0; i < host.trace().devices.size(); ++i) {
-    const DeviceTrace& device = host.trace().devices[i];
-    const DeviceReplay replay = ReplayDevice(host.trace(), device, allocators);
+  for (size_t i = 0; i < host.devices.size(); ++i) {
+    const DeviceTrace& device = host.devices[i];
+    const DeviceReplay replay = ReplayDevice(host, device, allocators);
     const bool holds_pool = std::any_of(
         replay.pools.begin(), replay.pools.end(),
         [&](size_t pool) { return allocators[pool].get() == &allocator; });
     if (!holds_pool) continue;
     const int64_t time_ps = trace.time_ps[failed_row];
-    const DeviceEvent* sample = SampleOf(host.trace(), device, time_ps);
+    const DeviceEvent* sample = SampleOf(host, device, time_ps);
     if (sample == nullptr || sample->total_bytes == 0) continue;
     DevicePressure pressure;
     pressure.device = i;

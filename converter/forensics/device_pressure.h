@@ -6,11 +6,13 @@
 #define OOM_FORENSICS_CONVERTER_FORENSICS_DEVICE_PRESSURE_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "converter/replay/allocator_replay.h"
-#include "converter/run/host_analysis.h"
+#include "converter/trace/host_trace.h"
 
 namespace oom_forensics {
 
@@ -52,12 +54,14 @@ struct DevicePressure {
   std::string Sentence() const;
 };
 
-// The pressure at the failure in `row` of `allocator` (one of
-// host.allocators()); none where no CUDA device of the trace holds that pool,
-// or the device was never looked at.
-std::optional<DevicePressure> PressureAt(const HostAnalysis& host,
-                                         const AllocatorReplay& allocator,
-                                         Row failed_row);
+// The pressure at the failure in `failed_row` of `allocator`, one of
+// `allocators`, which are those of the host in the order of its trace; none
+// where no CUDA device of the trace holds that pool, or the device was never
+// looked at.
+std::optional<DevicePressure> PressureAt(
+    const HostTrace& host,
+    const std::vector<std::unique_ptr<AllocatorReplay>>& allocators,
+    const AllocatorReplay& allocator, Row failed_row);
 
 }  // namespace oom_forensics
 

@@ -1,4 +1,4 @@
-#include "collector/tensorflow/vtable_patch.h"
+#include "collector/library/vtable_patch.h"
 
 #include <gtest/gtest.h>
 

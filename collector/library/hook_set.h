@@ -1,13 +1,13 @@
 // HookSet: slots of virtual tables that are redirected together, and can be put
 // back and redirected again. By one thread at a time.
-#ifndef OOM_FORENSICS_COLLECTOR_TENSORFLOW_HOOK_SET_H_
-#define OOM_FORENSICS_COLLECTOR_TENSORFLOW_HOOK_SET_H_
+#ifndef OOM_FORENSICS_COLLECTOR_LIBRARY_HOOK_SET_H_
+#define OOM_FORENSICS_COLLECTOR_LIBRARY_HOOK_SET_H_
 
 #include <cstddef>
 #include <vector>
 
-#include "collector/tensorflow/tensorflow_library.h"
-#include "collector/tensorflow/vtable_patch.h"
+#include "collector/library/tensorflow_library.h"
+#include "collector/library/vtable_patch.h"
 
 namespace oom_forensics::collector {
 
@@ -36,4 +36,4 @@ class HookSet {
 
 }  // namespace oom_forensics::collector
 
-#endif  // OOM_FORENSICS_COLLECTOR_TENSORFLOW_HOOK_SET_H_
+#endif  // OOM_FORENSICS_COLLECTOR_LIBRARY_HOOK_SET_H_

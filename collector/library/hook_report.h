@@ -1,6 +1,6 @@
 // What came of the search for one kind of allocator.
-#ifndef OOM_FORENSICS_COLLECTOR_TENSORFLOW_HOOK_REPORT_H_
-#define OOM_FORENSICS_COLLECTOR_TENSORFLOW_HOOK_REPORT_H_
+#ifndef OOM_FORENSICS_COLLECTOR_LIBRARY_HOOK_REPORT_H_
+#define OOM_FORENSICS_COLLECTOR_LIBRARY_HOOK_REPORT_H_
 
 #include <string>
 
@@ -16,4 +16,4 @@ struct HookReport {
 
 }  // namespace oom_forensics::collector
 
-#endif  // OOM_FORENSICS_COLLECTOR_TENSORFLOW_HOOK_REPORT_H_
+#endif  // OOM_FORENSICS_COLLECTOR_LIBRARY_HOOK_REPORT_H_

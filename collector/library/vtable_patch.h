@@ -4,13 +4,13 @@
 // The slot is not counted but searched for: it is where the table holds the
 // function's own exported address. If it holds it nowhere or twice (another
 // compiler, another tool was here first), nothing is written.
-#ifndef OOM_FORENSICS_COLLECTOR_TENSORFLOW_VTABLE_PATCH_H_
-#define OOM_FORENSICS_COLLECTOR_TENSORFLOW_VTABLE_PATCH_H_
+#ifndef OOM_FORENSICS_COLLECTOR_LIBRARY_VTABLE_PATCH_H_
+#define OOM_FORENSICS_COLLECTOR_LIBRARY_VTABLE_PATCH_H_
 
 #include <cstddef>
 #include <optional>
 
-#include "collector/tensorflow/tensorflow_library.h"
+#include "collector/library/tensorflow_library.h"
 
 namespace oom_forensics::collector {
 
@@ -40,4 +40,4 @@ class VTablePatch {
 
 }  // namespace oom_forensics::collector
 
-#endif  // OOM_FORENSICS_COLLECTOR_TENSORFLOW_VTABLE_PATCH_H_
+#endif  // OOM_FORENSICS_COLLECTOR_LIBRARY_VTABLE_PATCH_H_

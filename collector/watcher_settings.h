@@ -1,6 +1,6 @@
 // What the user may choose of the DeviceMemoryWatcher.
-#ifndef OOM_FORENSICS_COLLECTOR_CUPTI_WATCHER_SETTINGS_H_
-#define OOM_FORENSICS_COLLECTOR_CUPTI_WATCHER_SETTINGS_H_
+#ifndef OOM_FORENSICS_COLLECTOR_WATCHER_SETTINGS_H_
+#define OOM_FORENSICS_COLLECTOR_WATCHER_SETTINGS_H_
 
 namespace oom_forensics::cupti {
 
@@ -22,4 +22,4 @@ struct WatcherSettings {
 
 }  // namespace oom_forensics::cupti
 
-#endif  // OOM_FORENSICS_COLLECTOR_CUPTI_WATCHER_SETTINGS_H_
+#endif  // OOM_FORENSICS_COLLECTOR_WATCHER_SETTINGS_H_

@@ -1,4 +1,4 @@
-#include "collector/tensorflow/hook_set.h"
+#include "collector/library/hook_set.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "collector/tensorflow/tensorflow_library.h"
+#include "collector/library/tensorflow_library.h"
 
 #include <cxxabi.h>
 #include <dlfcn.h>

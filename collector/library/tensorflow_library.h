@@ -2,8 +2,8 @@
 // exports. The collector links nothing of TensorFlow; all it uses, it finds
 // here by name. A name that is missing is not an error but an answer: what
 // needs it stays untouched.
-#ifndef OOM_FORENSICS_COLLECTOR_TENSORFLOW_TENSORFLOW_LIBRARY_H_
-#define OOM_FORENSICS_COLLECTOR_TENSORFLOW_TENSORFLOW_LIBRARY_H_
+#ifndef OOM_FORENSICS_COLLECTOR_LIBRARY_TENSORFLOW_LIBRARY_H_
+#define OOM_FORENSICS_COLLECTOR_LIBRARY_TENSORFLOW_LIBRARY_H_
 
 #include <cstddef>
 #include <optional>
@@ -79,4 +79,4 @@ class TensorFlowLibrary {
 
 }  // namespace oom_forensics::collector
 
-#endif  // OOM_FORENSICS_COLLECTOR_TENSORFLOW_TENSORFLOW_LIBRARY_H_
+#endif  // OOM_FORENSICS_COLLECTOR_LIBRARY_TENSORFLOW_LIBRARY_H_

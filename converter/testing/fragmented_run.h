@@ -1,6 +1,6 @@
 // One small run that can be worked out by hand, and how to ask about it.
-#ifndef OOM_FORENSICS_CONVERTER_DATASETS_FRAGMENTED_RUN_H_
-#define OOM_FORENSICS_CONVERTER_DATASETS_FRAGMENTED_RUN_H_
+#ifndef OOM_FORENSICS_CONVERTER_TESTING_FRAGMENTED_RUN_H_
+#define OOM_FORENSICS_CONVERTER_TESTING_FRAGMENTED_RUN_H_
 
 #include <cstdint>
 #include <string>
@@ -62,4 +62,4 @@ inline TraceBuilder Fragmented() {
 
 }  // namespace oom_forensics::test
 
-#endif  // OOM_FORENSICS_CONVERTER_DATASETS_FRAGMENTED_RUN_H_
+#endif  // OOM_FORENSICS_CONVERTER_TESTING_FRAGMENTED_RUN_H_
