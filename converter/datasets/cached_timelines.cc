@@ -2,8 +2,8 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/recorded_shapes.h"
 
@@ -24,22 +24,29 @@ std::string Name(const std::string& type, const SelectedAllocator& allocator,
                       filter.SerializeAsString());
 }
 
-// Blocks that are opened count as far as their parts are kept.
-absl::flat_hash_map<SiteId, Usage> PartlyCounted(
-    const SelectedAllocator& allocator, const RowPredicate& keeps) {
-  absl::flat_hash_map<SiteId, Usage> counted;
-  const HostTrace& host = allocator.host->trace();
-  for (const auto& [site, parts] : host.block_parts) {
-    if (keeps.OpenedParts(site) == nullptr) continue;
-    Usage& usage = counted[site];
-    for (const SitePart& part : parts) {
-      if (!keeps.KeepsPartOfSite(part)) continue;
-      usage.in_use_bytes += host.sites.Get(part.site).allocated_bytes;
-      usage.requested_bytes += host.sites.Get(part.site).requested_bytes;
-      ++usage.live_count;
+void Add(const AllocationSite& site, Usage* usage) {
+  usage->in_use_bytes += site.allocated_bytes;
+  usage->requested_bytes += site.requested_bytes;
+  ++usage->live_count;
+}
+
+// What an allocation of each site counts: blocks that are opened as far as
+// their parts are kept.
+std::vector<Usage> CountedBySite(const SelectedAllocator& allocator,
+                                 const RowPredicate& keeps) {
+  const SiteTable& sites = allocator.host->trace().sites;
+  std::vector<Usage> by_site(sites.size());
+  for (SiteId id = 0; id < sites.size(); ++id) {
+    if (const std::vector<SitePart>* parts = keeps.OpenedParts(id)) {
+      for (const SitePart& part : *parts) {
+        if (keeps.KeepsPartOfSite(part))
+          Add(sites.Get(part.site), &by_site[id]);
+      }
+    } else if (keeps.KeepsSite(id)) {
+      Add(sites.Get(id), &by_site[id]);
     }
   }
-  return counted;
+  return by_site;
 }
 
 }  // namespace
@@ -50,7 +57,8 @@ std::shared_ptr<const UsageTimeline> FilteredUsage(
       Name("usage", allocator, filter), [&] {
         const RowPredicate keeps(allocator, filter, BirthRule::kIgnored);
         return std::make_shared<const UsageTimeline>(
-            allocator.replay, keeps, PartlyCounted(allocator, keeps));
+            allocator.replay, CountedBySite(allocator, keeps),
+            keeps.by_site_only() ? UsageTimeline::RowFilter() : keeps);
       });
 }
 

@@ -139,7 +139,7 @@ RowPredicate::RowPredicate(const SelectedAllocator& allocator,
   if (by_site) {
     site_kept_.resize(host.sites.size());
     for (SiteId site = 0; site < host.sites.size(); ++site) {
-      site_kept_[site] = KeepsSite(filter, site);
+      site_kept_[site] = MatchesSite(filter, site);
     }
   }
   if (birth_rule == BirthRule::kFiltered) {
@@ -154,7 +154,7 @@ RowPredicate::RowPredicate(const SelectedAllocator& allocator,
       !by_site && !by_address_ && !by_step_ && !by_time_ && roles_ == nullptr;
 }
 
-bool RowPredicate::KeepsSite(const Filter& filter, SiteId id) const {
+bool RowPredicate::MatchesSite(const Filter& filter, SiteId id) const {
   const HostTrace& host = replay_.host();
   const AllocationSite& site = host.sites.Get(id);
   if (site.allocated_bytes < filter.min_bytes()) return false;
@@ -181,7 +181,7 @@ bool RowPredicate::operator()(Row alloc) const {
                          return KeepsPart(alloc, part);
                        });
   }
-  if (!site_kept_.empty() && !site_kept_[site]) return false;
+  if (!KeepsSite(site)) return false;
   if (by_address_ &&
       !CoversAddress(trace.address[alloc], replay_.BytesOf(alloc))) {
     return false;
@@ -191,7 +191,7 @@ bool RowPredicate::operator()(Row alloc) const {
 }
 
 bool RowPredicate::KeepsPartByNature(const SitePart& part) const {
-  if (!site_kept_.empty() && !site_kept_[part.site]) return false;
+  if (!KeepsSite(part.site)) return false;
   return roles_ == nullptr || roles_->RoleOfPart(part.site) == role_;
 }
 

@@ -96,6 +96,14 @@ class RowPredicate {
                BirthRule birth_rule);
   // True: every row passes.
   bool keeps_all() const { return keeps_all_; }
+  // True: whether an allocation passes depends on its site alone.
+  bool by_site_only() const {
+    return !by_address_ && !by_step_ && !by_time_ && roles_ == nullptr;
+  }
+  // Whether allocations of a site can pass.
+  bool KeepsSite(SiteId site) const {
+    return site_kept_.empty() || site_kept_[site];
+  }
   // Of a block that is opened: whether any of its parts passes.
   bool operator()(Row alloc) const;
 
@@ -128,7 +136,7 @@ class RowPredicate {
   }
 
  private:
-  bool KeepsSite(const Filter& filter, SiteId site) const;
+  bool MatchesSite(const Filter& filter, SiteId site) const;
   bool KeepsBirth(Row alloc) const;
   bool KeepsPart(Row alloc, const SitePart& part) const;
   // All but its address.

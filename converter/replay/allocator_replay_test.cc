@@ -139,7 +139,8 @@ TEST(AllocatorReplayTest, WithoutALayoutWhatIsInUseIsHeldAndNoMapIsMade) {
   EXPECT_EQ(replay.usage().At(3).reserved_bytes, 512u);
   EXPECT_EQ(HoleTimeline(replay, 256).At(3).free_bytes, 0u)
       << "what was given back is the driver's";
-  const UsageTimeline none(&replay, [](Row) { return false; });
+  const UsageTimeline none(&replay,
+                           std::vector<Usage>(replay.host().sites.size()));
   EXPECT_EQ(none.At(3).in_use_bytes, 0u);
   EXPECT_EQ(none.At(3).reserved_bytes, 512u) << "whatever the filter keeps";
   EXPECT_EQ(replay.BytesToPlace(100), 100u);

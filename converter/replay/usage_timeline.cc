@@ -38,28 +38,62 @@ UsageExtremes ExtremesOf(const Usage& usage, Position position) {
           usage.reserved_bytes, usage.live_count,   position};
 }
 
+std::vector<Usage> WholeSites(const SiteTable& sites) {
+  std::vector<Usage> by_site(sites.size());
+  for (SiteId id = 0; id < sites.size(); ++id) {
+    const AllocationSite& site = sites.Get(id);
+    by_site[id].in_use_bytes = site.allocated_bytes;
+    by_site[id].requested_bytes = site.requested_bytes;
+    by_site[id].live_count = 1;
+  }
+  return by_site;
+}
+
+constexpr Usage kNotCounted;
+
+void Add(const Usage& counted, Usage* usage) {
+  usage->in_use_bytes += counted.in_use_bytes;
+  usage->requested_bytes += counted.requested_bytes;
+  usage->live_count += counted.live_count;
+}
+
+void Subtract(const Usage& counted, Usage* usage) {
+  usage->in_use_bytes -= counted.in_use_bytes;
+  usage->requested_bytes -= counted.requested_bytes;
+  usage->live_count -= counted.live_count;
+}
+
 }  // namespace
 
+UsageTimeline::UsageTimeline(const AllocatorReplay* replay)
+    : replay_(replay), by_site_(WholeSites(replay->host().sites)) {
+  Usage usage;
+  usage.in_use_bytes = replay->trace().unnamed_in_use_bytes;
+  usage.requested_bytes = replay->trace().unnamed_in_use_bytes;
+  Walk(usage);
+}
+
 UsageTimeline::UsageTimeline(const AllocatorReplay* replay,
-                             const RowFilter& filter,
-                             absl::flat_hash_map<SiteId, Usage> partly)
-    : replay_(replay), partly_(std::move(partly)) {
-  const AllocatorTrace& trace = replay->trace();
-  const Position end = trace.row_count();
+                             std::vector<Usage> by_site,
+                             const RowFilter& filter)
+    : replay_(replay), by_site_(std::move(by_site)) {
   if (filter) {
-    counted_.resize(end);
-    for (Row row = 0; row < end; ++row) {
+    const AllocatorTrace& trace = replay->trace();
+    kept_.resize(trace.row_count());
+    for (Row row = 0; row < trace.row_count(); ++row) {
       StopIfCancelled(row);
-      counted_[row] = trace.kind_of[row] == RowKind::kAlloc && filter(row);
+      kept_[row] = trace.kind_of[row] == RowKind::kAlloc && filter(row);
     }
   }
-  Usage usage;
-  if (!filter) {
-    usage.in_use_bytes = trace.unnamed_in_use_bytes;
-    usage.requested_bytes = trace.unnamed_in_use_bytes;
-  }
-  if (replay->regions_derived()) {
-    for (const RegionChange& region : replay->region_changes()) {
+  Walk(Usage());
+}
+
+// Most rows change nothing where a filter keeps few sites: those cost a look at
+// their site each.
+void UsageTimeline::Walk(Usage usage) {
+  const Position end = replay_->trace().row_count();
+  if (replay_->regions_derived()) {
+    for (const RegionChange& region : replay_->region_changes()) {
       usage.reserved_bytes += region.size_bytes;
     }
   }
@@ -73,68 +107,60 @@ UsageTimeline::UsageTimeline(const AllocatorReplay* replay,
       blocks_.push_back(usage);
       extremes = ExtremesOf(usage, row);
     }
-    Apply(row, &usage);
-    extremes.Include(usage, row + 1);
+    if (Apply(row, &usage)) extremes.Include(usage, row + 1);
   }
   levels_[0].push_back(extremes);
   if (end % kBlockRows == 0) blocks_.push_back(usage);
   BuildPyramid();
 }
 
-Usage UsageTimeline::CountedOf(Row alloc) const {
-  if (!partly_.empty()) {
-    const auto found = partly_.find(replay_->trace().site[alloc]);
-    if (found != partly_.end()) return found->second;
-  }
-  const AllocationSite& site = replay_->SiteOf(alloc);
-  Usage usage;
-  usage.in_use_bytes = site.allocated_bytes;
-  usage.requested_bytes = site.requested_bytes;
-  usage.live_count = 1;
-  return usage;
+const Usage& UsageTimeline::CountedOf(Row alloc) const {
+  if (!kept_.empty() && !kept_[alloc]) return kNotCounted;
+  return by_site_[replay_->trace().site[alloc]];
 }
 
-void UsageTimeline::Apply(Row row, Usage* usage) const {
+bool UsageTimeline::Apply(Row row, Usage* usage) const {
   const AllocatorTrace& trace = replay_->trace();
-  const bool holds_blocks = !trace.has_layout;
-  const auto release = [&](Row alloc) {
-    if (holds_blocks) usage->reserved_bytes -= replay_->BytesOf(alloc);
-    if (!counted_.empty() && !counted_[alloc]) return;
-    const Usage counted = CountedOf(alloc);
-    usage->in_use_bytes -= counted.in_use_bytes;
-    usage->requested_bytes -= counted.requested_bytes;
-    usage->live_count -= counted.live_count;
-  };
   switch (trace.kind_of[row]) {
     case RowKind::kAlloc: {
-      const auto& replacements = replay_->replacements();
-      if (!replacements.empty()) {
-        auto found = std::lower_bound(replacements.begin(), replacements.end(),
-                                      std::pair<Row, Row>(row, 0));
-        for (; found != replacements.end() && found->first == row; ++found) {
-          release(found->second);
-        }
-      }
-      if (holds_blocks) usage->reserved_bytes += replay_->BytesOf(row);
-      if (!counted_.empty() && !counted_[row]) break;
-      const Usage counted = CountedOf(row);
-      usage->in_use_bytes += counted.in_use_bytes;
-      usage->requested_bytes += counted.requested_bytes;
-      usage->live_count += counted.live_count;
-      break;
+      const bool replaces = !replay_->replacements().empty();
+      if (replaces) ReleaseReplaced(row, usage);
+      if (!trace.has_layout) usage->reserved_bytes += replay_->BytesOf(row);
+      const Usage& counted = CountedOf(row);
+      if (counted.live_count != 0) Add(counted, usage);
+      return counted.live_count != 0 || replaces || !trace.has_layout;
     }
-    case RowKind::kFree:
-      if (replay_->PartnerOf(row) != kNoRow) release(replay_->PartnerOf(row));
-      break;
+    case RowKind::kFree: {
+      const Row alloc = replay_->PartnerOf(row);
+      if (alloc == kNoRow) return false;
+      if (!trace.has_layout) usage->reserved_bytes -= replay_->BytesOf(alloc);
+      const Usage& counted = CountedOf(alloc);
+      if (counted.live_count != 0) Subtract(counted, usage);
+      return counted.live_count != 0 || !trace.has_layout;
+    }
     case RowKind::kFailed:
-      break;
+      return false;
     case RowKind::kRegionAdd:
       usage->reserved_bytes += trace.regions[trace.site[row]].size_bytes;
-      break;
+      return true;
     case RowKind::kRegionRemove:
       usage->reserved_bytes -= std::min(
           usage->reserved_bytes, trace.regions[trace.site[row]].size_bytes);
-      break;
+      return true;
+  }
+  return false;
+}
+
+// Those whose place the allocation took, as their free is missing.
+void UsageTimeline::ReleaseReplaced(Row alloc, Usage* usage) const {
+  const auto& replacements = replay_->replacements();
+  auto found = std::lower_bound(replacements.begin(), replacements.end(),
+                                std::pair<Row, Row>(alloc, 0));
+  for (; found != replacements.end() && found->first == alloc; ++found) {
+    if (!replay_->trace().has_layout) {
+      usage->reserved_bytes -= replay_->BytesOf(found->second);
+    }
+    Subtract(CountedOf(found->second), usage);
   }
 }
 
@@ -165,8 +191,7 @@ UsageExtremes UsageTimeline::WithinBlock(Position begin, Position end) const {
   Usage usage = At(begin);
   UsageExtremes extremes = ExtremesOf(usage, begin);
   for (Row row = begin; row < end; ++row) {
-    Apply(row, &usage);
-    extremes.Include(usage, row + 1);
+    if (Apply(row, &usage)) extremes.Include(usage, row + 1);
   }
   return extremes;
 }
@@ -201,7 +226,8 @@ UsageExtremes UsageTimeline::Over(Position begin, Position end) const {
 }
 
 uint64_t UsageTimeline::ResidentBytes() const {
-  uint64_t bytes = counted_.capacity() / 8 + blocks_.capacity() * sizeof(Usage);
+  uint64_t bytes = by_site_.capacity() * sizeof(Usage) + kept_.capacity() / 8 +
+                   blocks_.capacity() * sizeof(Usage);
   for (const auto& level : levels_) {
     bytes += level.capacity() * sizeof(UsageExtremes);
   }

@@ -11,7 +11,6 @@
 #include <functional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "converter/trace/allocator_trace.h"
 
 namespace oom_forensics {
@@ -48,13 +47,12 @@ class UsageTimeline {
   using RowFilter = std::function<bool(Row)>;
 
   UsageTimeline() = default;
-  // Counts all allocations, or those that `filter` keeps. `replay` must outlive
-  // the timeline.
-  // `partly`: sites of which only a part counts (of compiled blocks that are
-  // opened), by their number.
-  explicit UsageTimeline(const AllocatorReplay* replay,
-                         const RowFilter& filter = nullptr,
-                         absl::flat_hash_map<SiteId, Usage> partly = {});
+  // Counts all allocations, or of each site what `by_site` says (by its number;
+  // nothing where its allocations do not count), and of these only what
+  // `filter` keeps. `replay` must outlive the timeline.
+  explicit UsageTimeline(const AllocatorReplay* replay);
+  UsageTimeline(const AllocatorReplay* replay, std::vector<Usage> by_site,
+                const RowFilter& filter = nullptr);
 
   Usage At(Position position) const;
   // Over the states of positions begin to end, both included.
@@ -65,16 +63,20 @@ class UsageTimeline {
   static constexpr uint32_t kBlockRows = 64;
   static constexpr uint32_t kFanOut = 8;
 
-  // What an allocation adds to a usage that counts it.
-  Usage CountedOf(Row alloc) const;
-  void Apply(Row row, Usage* usage) const;
+  // What an allocation adds; nothing where it is not counted.
+  const Usage& CountedOf(Row alloc) const;
+  // False: the row changed nothing.
+  bool Apply(Row row, Usage* usage) const;
+  void ReleaseReplaced(Row alloc, Usage* usage) const;
+  void Walk(Usage usage);
   void BuildPyramid();
   UsageExtremes WithinBlock(Position begin, Position end) const;
 
   const AllocatorReplay* replay_ = nullptr;
-  // One bit per row: counted. Empty: all are.
-  std::vector<bool> counted_;
-  absl::flat_hash_map<SiteId, Usage> partly_;
+  // What an allocation of each site adds.
+  std::vector<Usage> by_site_;
+  // One bit per row: kept by the filter. Empty: all are.
+  std::vector<bool> kept_;
   // State at position i * kBlockRows.
   std::vector<Usage> blocks_;
   // levels_[0][i]: over positions i * kBlockRows ... (i + 1) * kBlockRows.
