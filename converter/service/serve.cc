@@ -6,31 +6,16 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "converter/input/trace_files.h"
-#include "converter/render/render.h"
 #include "converter/service/frames.h"
+#include "converter/service/replies.h"
 #include "converter/service/request_queue.h"
 #include "converter/service/service.h"
 
 namespace oom_forensics {
 namespace {
 
-// Progress below this is not worth a message.
-constexpr double kProgressStep = 0.01;
-
-absl::Status Write(const ServiceReply& reply, std::FILE* out) {
-  const auto header = RenderJson(reply.header);
-  if (!header.ok()) return header.status();
-  absl::Status written = WriteFrame(*header, out);
-  if (written.ok()) written = WriteFrame(reply.body, out);
-  if (written.ok() && std::fflush(out) != 0) {
-    written = absl::UnavailableError("Nobody reads the answers any more.");
-  }
-  return written;
-}
-
 int Fail(const absl::Status& status, std::FILE* out) {
-  const absl::Status told = Write(ErrorReply(0, status), out);
+  const absl::Status told = WriteReply(ErrorReply(0, status), out);
   for (const absl::Status& each : {status, told}) {
     if (each.ok()) continue;
     std::fprintf(stderr, "oom-forensics: %s\n",
@@ -77,7 +62,7 @@ int AnswerAll(const Run* run, const RunOptions& options, RequestQueue* queue,
             ? ErrorReply(work->request.id(),
                          absl::CancelledError("The work was cancelled."))
             : service.Answer(work->request);
-    heard = Write(reply, out).ok();
+    heard = WriteReply(reply, out).ok();
   }
   return heard ? 0 : 1;
 }
@@ -86,22 +71,9 @@ int AnswerAll(const Run* run, const RunOptions& options, RequestQueue* queue,
 
 int Serve(const std::string& path, const std::string& run_name,
           const RunOptions& options, std::FILE* in, std::FILE* out) {
-  const auto files = FindTraceFiles(path, run_name);
-  if (!files.ok()) return Fail(files.status(), out);
   const auto input = std::make_shared<Input>();
   std::thread([in, input] { ReadRequests(in, input.get()); }).detach();
-  RunOptions with_progress = options;
-  double told = 0;
-  absl::Status progress_written;
-  with_progress.progress = [&](double progress) {
-    if (progress < told + kProgressStep || !progress_written.ok()) return;
-    told = progress;
-    ServiceReply reply;
-    reply.header.set_partial(true);
-    reply.header.set_progress(progress);
-    progress_written = Write(reply, out);
-  };
-  const auto run = Run::Open(*files, with_progress);
+  const auto run = OpenWithProgress(path, run_name, options, out);
   if (!run.ok()) return Fail(run.status(), out);
   const int code = AnswerAll(run->get(), options, &input->queue, out);
   return input->end.ok() ? code : Fail(input->end, out);
