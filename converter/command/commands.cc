@@ -12,12 +12,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "converter/command/fail_on.h"
+#include "converter/command/page.h"
 #include "converter/datasets/address_map.h"
 #include "converter/datasets/dataset.h"
 #include "converter/datasets/info.h"
 #include "converter/datasets/selection.h"
 #include "converter/datasets/source_messages.h"
-#include "converter/exports/html/offline_page.h"
 #include "converter/input/trace_files.h"
 #include "converter/render/forecast_text.h"
 #include "converter/render/layout_picture.h"
@@ -175,18 +175,9 @@ int Export(const Options& options, const Run& run) {
   return WriteOutput(*bytes, options);
 }
 
-int Html(const Options& options, const Run& run) {
-  const auto frontend = ReadFrontendFiles(options.frontend_dir);
-  if (!frontend.ok()) return Fail(kExitUsage, frontend.status());
-  const auto page = MakeOfflinePage(run, options.query.filter(), *frontend);
+int WritePage(const absl::StatusOr<std::string>& page, const Options& options) {
   if (!page.ok()) return Fail(CodeOf(page.status()), page.status());
-  if (page->stored_allocators < page->allocators) {
-    std::cerr << "oom-forensics: the page holds the " << page->stored_allocators
-              << " of " << page->allocators
-              << " allocators that came closest to their limit; choose others "
-                 "with --host and --allocator.\n";
-  }
-  return WriteOutput(page->html, options);
+  return WriteOutput(*page, options);
 }
 
 int Convert(const Options& options, const Run& run) {
@@ -343,12 +334,12 @@ int AskWhatIf(const Options& options, const Run& run) {
 bool IsCommand(const std::string& name) {
   return name == "info" || name == "report" || name == "convert" ||
          name == "html" || name == "forecast" || name == "serve" ||
-         name == "what-if";
+         name == "what-if" || name == "viewer";
 }
 
 int Answer(const Options& options, const Run& run) {
   if (options.command == "convert") return Convert(options, run);
-  if (options.command == "html") return Html(options, run);
+  if (options.command == "html") return WritePage(MakePage(options), options);
   if (options.command == "forecast") return Forecast(options, run);
   if (options.command == "what-if") return AskWhatIf(options, run);
   return ReportOrInfo(options, run);
@@ -372,9 +363,14 @@ int RunCommand(const std::vector<std::string>& arguments) {
   if (!IsCommand(options->command)) {
     return WrongUsage(options->command.empty()
                           ? "Say what to do: info, report, forecast, what-if, "
-                            "convert, html, runs or serve; see --help."
+                            "convert, html, viewer, runs or serve; see "
+                            "--help."
                           : absl::StrCat("There is no command ",
                                          options->command, "; see --help."));
+  }
+  if (options->command == "viewer") {
+    if (!options->paths.empty()) return WrongUsage("viewer takes no PATH.");
+    return WritePage(MakeViewer(*options), *options);
   }
   if (options->paths.size() != 1) {
     return WrongUsage(absl::StrCat(options->command, " takes one PATH."));

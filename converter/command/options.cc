@@ -296,8 +296,11 @@ std::string UsageText() {
   oom-forensics what-if PATH --limit=512MiB
                                the recorded requests under other settings: would
                                it have fitted, and in what limit
-  oom-forensics html PATH -o FILE
-                               one page of the tab's views, without a server
+  oom-forensics html PATH [--other-path=PATH2] -o FILE
+                               the whole tab with this run in one page, for a
+                               browser without a server
+  oom-forensics viewer -o FILE
+                               the same to drop traces on
   oom-forensics runs LOGDIR    which runs are in it, the newest first
                                (a part of the Python package)
   oom-forensics serve PATH     answers requests on stdin (proto/service.proto)

@@ -1,11 +1,15 @@
-/** The tab's entry point: TensorBoard imports this module and calls render(). */
+/** The entry points: TensorBoard imports this module and calls render(); a page of its own just runs it. */
 import { h, render as renderInto } from 'preact';
 import { App } from './app/App';
 import { listenForReload } from './app/reload';
+import { AllSources } from './data/allSources';
 import { Client } from './data/client';
+import type { ConverterParts } from './data/conversation';
 import { HttpSource } from './data/httpSource';
-import { OFFLINE_DATA_ID, type OfflineData, OfflineSource } from './data/offlineSource';
-import type { Source } from './data/source';
+import { converterOfPage, isPageOfItsOwn, runsOfPage } from './data/pageParts';
+import { DatasetError, type Source } from './data/source';
+import { WorkerSource } from './data/workerSource';
+import { openFilesIn } from './store/openedFiles';
 import { reload, startSession } from './store/session';
 import { followTheme } from './store/theme';
 
@@ -13,7 +17,30 @@ import { followTheme } from './store/theme';
 export async function render(): Promise<void> {
   await loadStyles(new URL('./index.css', import.meta.url));
   listenForReload();
-  start(new HttpSource(new URL('./', document.baseURI), () => void reload()));
+  const server = new HttpSource(new URL('./', document.baseURI), () => void reload());
+  const opened = new WorkerSource(INSTALLED);
+  openFilesIn(opened);
+  start(new AllSources(server, opened));
+}
+
+/** The converter beside this script, for files that the reader opens. */
+const INSTALLED: ConverterParts = {
+  startWorker: () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }),
+  wasm: async () => {
+    const response = await fetch(new URL('./converter.wasm', import.meta.url));
+    if (response.ok) return response.blob();
+    throw new DatasetError(
+      'Files cannot be opened here: oom-forensics was installed without its WebAssembly converter; install it with OOM_FORENSICS_WASM=1.',
+      response.status,
+    );
+  },
+};
+
+/** Draws a page that needs no server: of `oom-forensics html` or `viewer`. */
+function startPage(): void {
+  const source = new WorkerSource(converterOfPage(), runsOfPage());
+  openFilesIn(source);
+  start(source);
 }
 
 function start(source: Source): void {
@@ -38,5 +65,4 @@ function loadStyles(url: URL): Promise<void> {
   });
 }
 
-const offlineData = document.getElementById(OFFLINE_DATA_ID)?.textContent;
-if (offlineData) start(new OfflineSource(JSON.parse(offlineData) as OfflineData));
+if (isPageOfItsOwn()) startPage();

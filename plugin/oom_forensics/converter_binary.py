@@ -1,4 +1,4 @@
-"""Where the converter, the static program `oom-forensics`, lies."""
+"""Where the converter lies: the static program `oom-forensics`, and a WebAssembly module."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ from pathlib import Path
 
 class ConverterMissingError(RuntimeError):
     """The package was installed without the converter, or it cannot run here."""
+
+
+def wasm_path() -> Path:
+    """Returns where the converter lies as WebAssembly, which pages without a server hold.
+
+    It is there only where it was built in (OOM_FORENSICS_WASM=1).
+    """
+    return Path(__file__).resolve().parent / "static" / "converter.wasm"
 
 
 def converter_path() -> Path:

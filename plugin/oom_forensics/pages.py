@@ -44,3 +44,8 @@ def frame_of(page: str, height: int = 800) -> str:
         f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts allow-downloads"'
         f' title="OOM Forensics" style="width:100%;height:{height}px;border:0"></iframe>'
     )
+
+
+def text_of(report: str, why: str) -> str:
+    """Returns a report as HTML, and in one sentence why it is no page."""
+    return f"<pre>{html.escape(report)}</pre><p>{html.escape(why)}</p>"

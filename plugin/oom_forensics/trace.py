@@ -26,7 +26,7 @@ from oom_forensics import datasets
 from oom_forensics.converter_process import ConverterError, ConverterProcess
 from oom_forensics.datasets import DatasetKind, Filter, GroupBy, Moment, Query
 from oom_forensics.message import Message
-from oom_forensics.pages import CommandError, frame_of, output_of
+from oom_forensics.pages import CommandError, frame_of, output_of, text_of
 from oom_forensics.remote.addresses import RemoteError, is_url
 from oom_forensics.runs import find_remote_run, scan
 
@@ -124,8 +124,11 @@ class Trace:
         notebook.display(notebook.HTML(frame_of(self.to_html(), height)))
 
     def _repr_html_(self) -> str:
-        """The page, for a notebook whose cell ends with a trace."""
-        return frame_of(self.to_html())
+        """The page, for a notebook whose cell ends with a trace; its story where there is none."""
+        try:
+            return frame_of(self.to_html())
+        except TraceError as error:
+            return text_of(self.report(), str(error))
 
     def info(self) -> datasets.Info:
         """What is in the trace, which sources, what is missing."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import oom_forensics
-from oom_forensics.converter_binary import converter_path
+from oom_forensics.converter_binary import converter_path, wasm_path
 from oom_forensics.datasets import DatasetKind, Filter, GroupBy, Moment, Query, SortKey
 from oom_forensics.tables import to_pandas, to_parquet
 from oom_forensics.trace import Trace, TraceError
@@ -111,6 +111,8 @@ def test_it_tells_the_story_as_the_command_does(trace: Trace, oom_logdir: Path) 
     assert trace.report() == said
 
 
+@pytest.mark.page
+@pytest.mark.skipif(not wasm_path().exists(), reason="built without OOM_FORENSICS_WASM=1")
 def test_it_makes_the_page_and_a_frame_of_it(trace: Trace, tmp_path: Path) -> None:
     page = trace.to_html(tmp_path / "page.html")
     assert page == (tmp_path / "page.html").read_text(encoding="utf-8")

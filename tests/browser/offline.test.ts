@@ -6,17 +6,33 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { openPage, seesStory, seesView, useBrowser } from './tab';
+import { firstOom } from './data';
+import { FRAGMENTATION, openPage, seesStory, seesView, useBrowser } from './tab';
 import { COMMAND } from './tensorboard';
+import { MODULE } from '../wasm/converters';
 
 useBrowser();
 
-describe('the page that oom-forensics html writes', () => {
+const VIEWS = [
+  'Map over time',
+  'Who holds it',
+  'Live allocations',
+  'Fragmentation',
+  'Before the OOM',
+  'What if',
+  'Leaks',
+  'Steps',
+  'Compare',
+  'Data quality',
+];
+
+describe.skipIf(!existsSync(MODULE))('the page that oom-forensics html writes', () => {
   let folder: string;
 
-  const write = (run: string): string => {
+  const runOf = (run: string) => join(inject('logdir'), run);
+  const write = (run: string, ...flags: string[]): string => {
     const page = join(folder, `${run}.html`);
-    execFileSync(COMMAND, ['html', join(inject('logdir'), run), '-o', page]);
+    execFileSync(COMMAND, ['html', runOf(run), ...flags, '-o', page]);
     return pathToFileURL(page).href;
   };
   beforeAll(() => {
@@ -27,11 +43,16 @@ describe('the page that oom-forensics html writes', () => {
   it('shows the same views as the tab, from a file and without a server', async () => {
     const { page, errors } = await openPage(write('fragmentation'));
     await seesStory({ tab: page });
-    for (const view of ['Map over time', 'Who holds it', 'Live allocations', 'Fragmentation', 'Steps']) {
+    const { request, verdict } = await firstOom(FRAGMENTATION);
+    await page.getByText(verdict.sentence).first().waitFor();
+    await page.getByTitle(request.opName).or(page.getByText(request.opName)).first().waitFor();
+    for (const view of VIEWS) {
       await page.getByRole('tab', { name: view }).click();
       await seesView({ tab: page });
       expect(await page.getByRole('alert').count()).toBe(0);
     }
+    await page.getByRole('tab', { name: 'Steps' }).click();
+    await seesView({ tab: page });
     const saved = page.waitForEvent('download');
     const card = page.locator('[role=tabpanel] .card').first();
     await card.getByText('Export', { exact: true }).click();
@@ -63,44 +84,58 @@ describe('the page that oom-forensics html writes', () => {
     }
   });
 
-  it('can be gone through in time: the nearest of the moments that it holds is shown', async () => {
+  it('answers a moment and a filter as the command does', async () => {
+    const asked = ['--at=step:37', '--search=RandomUniform', '--min-bytes=4KiB', '--limit=1'];
+    const answer = JSON.parse(
+      execFileSync(COMMAND, ['convert', runOf('fragmentation'), '--dataset=allocations', ...asked, '--format=json'], {
+        encoding: 'utf8',
+      }),
+    );
     const { page, errors } = await openPage(write('fragmentation'));
     await seesStory({ tab: page });
-    await page.getByText(/the nearest of the \d\d moments in this page is shown/).waitFor();
-    const shown = page.locator('.moment-bar strong');
-    const chart = page.locator('.time-chart .u-over').first();
-    const width = (await chart.boundingBox())?.width ?? 0;
-    const seen = new Set<string>();
-    for (const share of [0.15, 0.3, 0.45, 0.6, 0.75]) {
-      const before = await shown.innerText();
-      await chart.click({ position: { x: width * share, y: 60 } });
-      await expect.poll(() => shown.innerText()).not.toBe(before);
-      await page.getByRole('img', { name: /^Address map/ }).waitFor();
-      seen.add(await shown.innerText());
-    }
-    expect(seen.size).toBe(5);
-    await page.getByLabel('At the peak of step').fill('50');
+    await page.getByLabel('At the peak of step').fill('37');
     await page.keyboard.press('Enter');
-    await expect.poll(() => shown.innerText()).toMatch(/^the peak of step (4|5)\d$/);
-    expect(await page.getByRole('alert').count()).toBe(0);
-    expect(errors).toEqual([]);
-  });
-
-  it('finds among its allocations, and says what it cannot do', async () => {
-    const { page, errors } = await openPage(write('fragmentation'));
-    await seesStory({ tab: page });
     await page.getByRole('tab', { name: 'Live allocations' }).click();
     const note = page.getByRole('region', { name: 'Live allocations' }).locator('.card-note');
     const all = await note.innerText();
     await page.getByLabel('Search').fill('RandomUniform');
     await expect.poll(() => note.innerText()).not.toBe(all);
-    expect(await page.locator('.table-body .table-row').first().innerText()).toContain('RandomUniform');
-    await page.getByRole('tab', { name: 'Who holds it' }).click();
-    await page.getByText('a saved page sums up all, whatever the filter').waitFor();
-    await page.getByText('to compare, open the trace in TensorBoard').waitFor();
-    await page.getByRole('tab', { name: 'Before the OOM' }).click();
-    await page.getByText('in TensorBoard the map follows each of them').waitFor();
+    await page.getByRole('searchbox', { name: 'At least' }).fill('4 KiB');
+    await page.keyboard.press('Enter');
+    const count = Number(answer.totalCount).toLocaleString('en-US');
+    await expect.poll(() => note.innerText()).toMatch(new RegExp(`^${count} allocations hold`));
     expect(await page.getByRole('alert').count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  it('knows the life of an allocation, other limits and another moment', async () => {
+    const { page, errors } = await openPage(write('fragmentation'));
+    await seesStory({ tab: page });
+    await page.getByRole('tab', { name: 'Live allocations' }).click();
+    await page.locator('.table-body .table-row button').first().click();
+    await page.getByRole('region', { name: 'One allocation' }).waitFor();
+    await page.getByRole('tab', { name: 'What if' }).click();
+    await page.getByRole('img', { name: 'What if: map of the pool' }).waitFor();
+    await page.getByRole('button', { name: 'Compare from here' }).click();
+    await page.getByRole('button', { name: 'At the peak' }).click();
+    await page.locator('.compare-sides').getByText('Second: the moment of highest use').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  it('compares with a second run that is in the page', async () => {
+    const { page, errors } = await openPage(write('leak', '--other-path', runOf('fragmentation')));
+    await page.getByRole('tab', { name: 'Compare' }).click();
+    await page.getByLabel('With run').selectOption({ index: 1 });
+    await page.getByRole('region', { name: 'Table: Differences' }).locator('tbody tr').first().waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  it('holds all hosts of a run', async () => {
+    const { page, errors } = await openPage(write('two_hosts'));
+    await page.getByLabel('Host', { exact: true }).selectOption('worker-1');
+    await seesStory({ tab: page });
     expect(errors).toEqual([]);
   });
 

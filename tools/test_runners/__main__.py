@@ -19,10 +19,10 @@ from test_runners.tally import Tally
 
 # What compiles needs both cores; what runs TensorFlow out of memory mostly waits for it
 # (TensorFlow tries a refused allocation for 10 s).
-COMPILING = ["check", "cc", "asan", "fuzz", "tsan"]
+COMPILING = ["check", "cc", "wasm", "asan", "fuzz", "tsan"]
 WAITING = ["vitest", "pytest"]
-# A person's hand on a page: with nothing beside it.
-ALONE = ["browser"]
+# What wants the module that `wasm` builds; and a person's hand on a page, with nothing beside it.
+ALONE = ["pages", "browser"]
 
 Result = tuple[str, Tally]
 

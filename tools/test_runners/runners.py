@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,6 +15,8 @@ from test_runners.tally import Tally, read_junit
 
 ROOT = Path(__file__).resolve().parents[2]
 FRONTEND = ROOT / "frontend"
+# What `tools/setup wasm` writes last.
+WASM_SOURCES = ROOT / ".cache/wasm/.source-packages.sha256"
 
 # Where threads meet; in the other packages there is nothing for a race to be in.
 PACKAGES_WITH_THREADS = [
@@ -77,8 +81,34 @@ def browser() -> Tally:
     return run_vitest("vitest.browser.config.ts")
 
 
+def wasm() -> Tally:
+    """The converter as WebAssembly beside the program; built and installed for what follows."""
+    if not WASM_SOURCES.exists():
+        print("It cannot be built here: see what tools/setup wasm says.", flush=True)
+        return Tally(skipped=1)
+    if subprocess.run([ROOT / "tools/build", "wasm"], cwd=ROOT, check=False).returncode:
+        return Tally(failed=1)
+    # Into the package that is installed already: others run it meanwhile.
+    package = importlib.util.find_spec("oom_forensics")
+    if package is None or package.origin is None:
+        return Tally(failed=1)
+    module = Path("static") / "converter.wasm"
+    shutil.copyfile(ROOT / "plugin/oom_forensics" / module, Path(package.origin).parent / module)
+    return run_vitest("vitest.wasm.config.ts")
+
+
 def pytest() -> Tally:
     """The Python tests, and those that join all languages."""
+    return run_pytest("not page")
+
+
+def pages() -> Tally:
+    """What holds the converter as WebAssembly."""
+    return run_pytest("page")
+
+
+def run_pytest(marked: str) -> Tally:
+    """Runs the Python tests whose marks fit."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "pytest.xml"
         subprocess.run(
@@ -86,6 +116,8 @@ def pytest() -> Tally:
                 sys.executable,
                 "-m",
                 "pytest",
+                "-m",
+                marked,
                 # Most of them wait: TensorFlow tries a refused allocation for 10 s.
                 "--numprocesses=2",
                 "--dist=loadscope",
@@ -118,7 +150,9 @@ RUNNERS: dict[str, tuple[str, Callable[[], Tally]]] = {
     ),
     "fuzz": ("Fuzzers (libFuzzer)", fuzzing),
     "tsan": ("C++, thread sanitizer", cc_tests_with_thread_sanitizer),
+    "wasm": ("The converter as WebAssembly (vitest)", wasm),
     "vitest": ("TypeScript (vitest)", vitest),
     "pytest": ("Python and end to end (pytest)", pytest),
+    "pages": ("Pages without a server (pytest)", pages),
     "browser": ("The tab in TensorBoard and Chromium (vitest)", browser),
 }

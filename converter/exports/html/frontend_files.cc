@@ -39,7 +39,19 @@ absl::StatusOr<FrontendFiles> ReadFrontendFiles(const std::string& folder) {
   if (!script.ok()) return script.status();
   auto style = Read(path / "index.css");
   if (!style.ok()) return style.status();
-  return FrontendFiles{*std::move(script), *std::move(style)};
+  auto worker = Read(path / "worker.js");
+  if (!worker.ok()) return worker.status();
+  auto converter = Read(path / "converter.wasm");
+  if (!converter.ok()) {
+    return absl::NotFoundError(absl::StrCat(
+        "oom-forensics was installed without its WebAssembly converter, which "
+        "a page needs (there is no ",
+        (path / "converter.wasm").string(),
+        "); in a source tree run tools/setup wasm, then "
+        "OOM_FORENSICS_WASM=1 pip install ."));
+  }
+  return FrontendFiles{*std::move(script), *std::move(style),
+                       *std::move(worker), *std::move(converter)};
 }
 
 }  // namespace oom_forensics

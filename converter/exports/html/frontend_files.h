@@ -1,4 +1,5 @@
-// The files of the tab, //frontend:bundle, that an offline page is made of.
+// The files of the tab that an offline page is made of: //frontend:bundle and
+// //converter/wasm:module.
 #ifndef OOM_FORENSICS_CONVERTER_EXPORTS_HTML_FRONTEND_FILES_H_
 #define OOM_FORENSICS_CONVERTER_EXPORTS_HTML_FRONTEND_FILES_H_
 
@@ -9,8 +10,10 @@
 namespace oom_forensics {
 
 struct FrontendFiles {
-  std::string script;  // index.js
-  std::string style;   // index.css
+  std::string script;     // index.js
+  std::string style;      // index.css
+  std::string worker;     // worker.js
+  std::string converter;  // converter.wasm
 };
 
 // Reads them from `folder`; where it is empty, from where the Python package

@@ -1,5 +1,7 @@
 import { useEffect } from 'preact/hooks';
+import { isPageOfItsOwn } from '../data/pageParts';
 import { findMissingViews } from '../store/missingViews';
+import { openFiles } from '../store/openedFiles';
 import {
   currentRun,
   info,
@@ -14,11 +16,13 @@ import {
 } from '../store/session';
 import { loadStepPeak } from '../store/stepPeak';
 import type { Target } from '../store/target';
+import { droppedFiles } from '../ui/droppedFiles';
 import { Empty, Failed, Waiting } from '../ui/Notices';
 import { Story } from '../views/story/Story';
 import { useOverview } from '../views/timeline/Minimap';
 import { Timeline } from '../views/timeline/Timeline';
 import { Details } from './Details';
+import { DropPage } from './DropPage';
 import { NoRuns } from './NoRuns';
 import { Toolbar } from './Toolbar';
 
@@ -35,11 +39,16 @@ export function App() {
   }, [run, again]);
 
   return (
-    <main class="app">
+    <main class="app" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
       <h1 class="visually-hidden">OOM Forensics</h1>
       <Content />
     </main>
   );
+}
+
+function drop(event: DragEvent): void {
+  event.preventDefault();
+  if (event.dataTransfer) void droppedFiles(event.dataTransfer).then(openFiles);
 }
 
 function Content() {
@@ -52,7 +61,7 @@ function Content() {
     );
   if (list.state === 'failed') return <Failed error={list.error} />;
   const run = currentRun.value;
-  if (!run) return <NoRuns />;
+  if (!run) return isPageOfItsOwn() ? <DropPage /> : <NoRuns />;
   return (
     <>
       <Toolbar runs={list.value} run={run.run} />

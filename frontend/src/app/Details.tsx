@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { missingViews } from '../store/missingViews';
 import type { ViewName } from '../store/selection';
-import { client, select, selection } from '../store/session';
+import { select, selection } from '../store/session';
 import type { Target } from '../store/target';
 import { AddressMap } from '../views/address-map/AddressMap';
 import { Allocators } from '../views/allocators/Allocators';
@@ -59,8 +59,7 @@ const DETAIL_VIEWS: readonly DetailView[] = [
     title: 'What if',
     View: WhatIf,
     ofMoment: true,
-    // A saved page serves nothing anew.
-    applies: (target) => hasLayout(target) && !client().offline,
+    applies: hasLayout,
   },
   { name: 'leaks', title: 'Leaks', View: Leaks, ofMoment: false },
   { name: 'steps', title: 'Steps', View: Steps, ofMoment: false },

@@ -1,6 +1,6 @@
 import { missingViews } from '../store/missingViews';
 import { type ChosenMoment, momentName, oomsOf, sameMoment, shownMoment } from '../store/moment';
-import { client, select } from '../store/session';
+import { select } from '../store/session';
 import type { Target } from '../store/target';
 import { StepField } from '../ui/StepField';
 import { compareFrom } from '../views/compare/sides';
@@ -48,7 +48,7 @@ export function MomentBar({ target }: { readonly target: Target }) {
           />
         )}
       </fieldset>
-      <span class="hint">or click into the timeline{storedHint(target)}</span>
+      <span class="hint">or click into the timeline</span>
       {!missingViews.value.has('compare') && (
         <button
           type="button"
@@ -61,10 +61,4 @@ export function MomentBar({ target }: { readonly target: Target }) {
       )}
     </div>
   );
-}
-
-/** A page without a server says how near it can come. */
-function storedHint({ host, allocator }: Target): string {
-  const stored = client().storedMoments(host.host, allocator.allocator);
-  return stored ? `: the nearest of the ${stored.length} moments in this page is shown` : '';
 }

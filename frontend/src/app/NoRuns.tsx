@@ -1,5 +1,6 @@
 import { CopyButton } from '../ui/CopyButton';
 import { Empty } from '../ui/Notices';
+import { OpenFiles } from '../ui/OpenFiles';
 
 const PROFILE = `with tf.profiler.experimental.Profile('logdir'):
     model.fit(dataset)`;
@@ -23,6 +24,8 @@ export function NoRuns() {
         </li>
         <li>Press reload at the top right. The run appears here, the out-of-memory error first.</li>
       </ol>
+      <p>Or look at a trace of this machine, without recording one:</p>
+      <OpenFiles />
       <p>
         Is the run missing? <code>oom-forensics doctor</code> says why there is no data.
       </p>

@@ -1,7 +1,8 @@
 import type { Run } from '../data/source';
 import { formatBytes, formatShare } from '../format/bytes';
 import type { AllocatorInfo } from '../generated/datasets_pb';
-import { client, select, target } from '../store/session';
+import { select, target } from '../store/session';
+import { OpenFiles } from '../ui/OpenFiles';
 import { RunSelect } from '../ui/RunSelect';
 import { Select } from '../ui/Select';
 
@@ -41,12 +42,12 @@ export function Toolbar({ runs, run }: { readonly runs: readonly Run[]; readonly
           {[
             hosts.length === 1 ? shown.host.host : '',
             shown.host.tensorflowVersion && `TensorFlow ${shown.host.tensorflowVersion}`,
-            client().offline && 'a saved page: to compare, open the trace in TensorBoard',
           ]
             .filter((part) => part)
             .join(' · ')}
         </p>
       )}
+      <OpenFiles />
     </div>
   );
 }

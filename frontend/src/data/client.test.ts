@@ -7,7 +7,6 @@ import { DatasetError, type Question, type Source } from './source';
 
 /** A source in memory that counts what it is asked. */
 class MemorySource implements Source {
-  readonly offline = false;
   asked: Question[] = [];
   version = '1';
   constructor(private readonly body: Uint8Array) {}
@@ -23,12 +22,10 @@ class MemorySource implements Source {
   versionOf() {
     return this.version;
   }
-  downloadUrl() {
-    return undefined;
+  async fileOf() {
+    return new Blob([]);
   }
-  storedMoments() {
-    return undefined;
-  }
+  cancel() {}
   async progress() {
     return undefined;
   }

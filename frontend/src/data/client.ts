@@ -1,13 +1,6 @@
 import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
 import { canonicalQuery, type Dataset, type QueryFields } from './query';
-import {
-  DatasetError,
-  type Question,
-  type Run,
-  type Source,
-  type StoredMoment,
-  type TextFormat,
-} from './source';
+import { DatasetError, type Question, type Run, type Source, type TextFormat } from './source';
 
 /** Bytes of answers that are kept; the least recently used go first. */
 const CACHE_BYTES = 48 * 2 ** 20;
@@ -32,14 +25,11 @@ export class Client {
     private readonly cacheBytes = CACHE_BYTES,
   ) {}
 
-  get offline(): boolean {
-    return this.source.offline;
-  }
-
   /** Ends all that this page waits for of a run; others who ask about it go on. */
   cancel(run: string): void {
     this.cancels.get(run)?.abort();
     this.cancels.delete(run);
+    this.source.cancel(run);
   }
 
   runs(signal?: AbortSignal): Promise<readonly Run[]> {
@@ -106,12 +96,8 @@ export class Client {
     }
   }
 
-  downloadUrl(question: Question, format: TextFormat): string | undefined {
-    return this.source.downloadUrl(question, format);
-  }
-
-  storedMoments(host: string, allocator: string): readonly StoredMoment[] | undefined {
-    return this.source.storedMoments(host, allocator);
+  fileOf(question: Question, format: TextFormat): Promise<Blob> {
+    return this.source.fileOf(question, format);
   }
 
   progress(run: string, signal?: AbortSignal): Promise<number | undefined> {

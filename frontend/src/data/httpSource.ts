@@ -5,7 +5,6 @@ const VERSION_HEADER = 'X-Oom-Forensics-Trace-Version';
 
 /** Asks the routes of the TensorBoard plugin below `base`. */
 export class HttpSource implements Source {
-  readonly offline = false;
   private readonly versions = new Map<string, string>();
 
   /** `onNewVersion` is called when an answer is of newer traces than the ones before. */
@@ -32,12 +31,12 @@ export class HttpSource implements Source {
     return body;
   }
 
-  downloadUrl(question: Question, format: TextFormat): string {
-    return this.dataUrl(question, format).href;
+  async fileOf(question: Question, format: TextFormat): Promise<Blob> {
+    return (await this.get(this.dataUrl(question, format))).blob();
   }
 
-  storedMoments(): undefined {
-    return undefined;
+  cancel(): void {
+    // The plugin sees that nobody waits for its answers.
   }
 
   async progress(run: string, signal?: AbortSignal): Promise<number | undefined> {

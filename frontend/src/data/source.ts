@@ -1,4 +1,4 @@
-/** Where datasets come from: TensorBoard's plugin, or a page that holds them itself. */
+/** Where datasets come from: TensorBoard's plugin, or the converter in the page itself. */
 
 /** One run as the plugin lists it. */
 export interface Run {
@@ -18,32 +18,16 @@ export interface Question {
 
 export type TextFormat = 'json' | 'csv';
 
-/** A moment whose state a page without a server holds. */
-export interface StoredMoment {
-  /** The canonical JSON of a proto Moment. */
-  readonly at: {
-    readonly timeNs?: string;
-    readonly oom?: number;
-    readonly peak?: boolean;
-    readonly end?: boolean;
-    readonly event?: string;
-    readonly step?: string;
-  };
-  readonly timeNs: bigint;
-}
-
 export interface Source {
-  /** The answers are in the page: nothing beyond them can be asked. */
-  readonly offline: boolean;
   runs(signal?: AbortSignal): Promise<readonly Run[]>;
   /** The answer as binary protobuf. Rejects with a DatasetError. Work that is aborted ends. */
   ask(question: Question, signal?: AbortSignal): Promise<Uint8Array>;
   /** The version of a run that the last list or answer was of; what is kept is kept under it. */
   versionOf(run: string): string;
-  /** The same answer as a file to save; undefined where there is no server to make it. */
-  downloadUrl(question: Question, format: TextFormat): string | undefined;
-  /** The moments of an allocator that can be asked about; undefined: any. */
-  storedMoments(host: string, allocator: string): readonly StoredMoment[] | undefined;
+  /** The same answer as a file to save. */
+  fileOf(question: Question, format: TextFormat): Promise<Blob>;
+  /** Ends what is worked on for a run: the reader does not wait any more. */
+  cancel(run: string): void;
   /** How much of the trace has been read, 0..1; undefined: not known. */
   progress(run: string, signal?: AbortSignal): Promise<number | undefined>;
 }

@@ -1,11 +1,11 @@
 /** The window whose address holds the selection: TensorBoard's when the tab is inside it. */
 
-import { OFFLINE_DATA_ID } from '../data/offlineSource';
+import { isPageOfItsOwn } from '../data/pageParts';
 
-/** TensorBoard's own window; this one where the page stands alone, or is a saved one in a frame. */
+/** TensorBoard's own window; this one where the page stands alone, or is one of its own in a frame. */
 export function hostWindow(): Window {
-  // Whose frame a saved page lies in, a blog's say, is none of its business.
-  if (document.getElementById(OFFLINE_DATA_ID)) return window;
+  // Whose frame such a page lies in, a blog's say, is none of its business.
+  if (isPageOfItsOwn()) return window;
   try {
     // Reading the location throws when the parent is of another origin.
     void window.parent.location.hash;

@@ -9,7 +9,6 @@ import { type Info, type OomWindow, OomWindowSchema } from '../generated/dataset
 import { onFragmentChange, readFragment, writeFragment } from './address';
 import { decodeLink, encodeLink } from './link';
 import { NOTHING_CHOSEN, type Selection } from './selection';
-import { nearestStored } from './storedMoments';
 import { filterOf, resolveTarget, type Target } from './target';
 
 /** Something fetched: not there yet, there, or the reason why not. */
@@ -68,15 +67,8 @@ export function select(patch: Partial<Selection>, history: 'push' | 'replace' = 
         ...(before.otherRun === '' && { otherAt: NOTHING_CHOSEN.otherAt }),
       }
     : {};
-  selection.value = withStoredMoment({ ...before, ...forgotten, ...patch });
+  selection.value = { ...before, ...forgotten, ...patch };
   writeFragment(encodeLink(selection.value, readFragment()), history === 'push');
-}
-
-/** A page without a server shows the nearest of the moments that it holds, and names that one. */
-function withStoredMoment(chosen: Selection): Selection {
-  const shown = target.peek();
-  const stored = shown && currentClient?.storedMoments(shown.host.host, shown.allocator.allocator);
-  return stored ? { ...chosen, at: nearestStored(chosen.at, stored) } : chosen;
 }
 
 /** Starts the store: reads the address, then the list of runs. Returns how to stop it. */

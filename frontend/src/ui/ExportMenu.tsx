@@ -46,7 +46,10 @@ export function ExportMenu({ name, text, table, question }: Exports) {
     save(await pictureOf(card), `${name}.png`);
     return 'Saved';
   };
-  const json = question && client().downloadUrl(question, 'json');
+  const saveDataset = async (asked: Question) => {
+    save(await client().fileOf(asked, 'json'), `${name}.json`);
+    return 'Saved';
+  };
   return (
     <details
       ref={menu}
@@ -62,10 +65,8 @@ export function ExportMenu({ name, text, table, question }: Exports) {
         {(text ?? table) && <Item onClick={() => run(copy)}>Copy as text</Item>}
         {table && <Item onClick={() => run(saveTable)}>Save as CSV</Item>}
         <Item onClick={() => run(savePicture)}>Save picture as PNG</Item>
-        {json && (
-          <a href={json} download={`${name}.json`}>
-            Save the dataset as JSON
-          </a>
+        {question && (
+          <Item onClick={() => run(() => saveDataset(question))}>Save the dataset as JSON</Item>
         )}
       </div>
     </details>

@@ -10,7 +10,7 @@ import type {
   Oom,
 } from '../../generated/datasets_pb';
 import { shownMomentQuery, shownOom } from '../../store/moment';
-import { client, select } from '../../store/session';
+import { select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { theme } from '../../store/theme';
 import { useDataset } from '../../store/useDataset';
@@ -75,7 +75,7 @@ export function AddressMap({ target }: { readonly target: Target }) {
       {asked.error && <Failed error={asked.error} />}
       {!map && asked.loading && <Waiting run={target.run} what="Replaying up to this moment…" />}
       {asked.data && (!map || map.chunks.length === 0) && <NoMap target={target} />}
-      {map && !client().offline && <ProgramPoint map={map} chosen={point} onPoint={setPoint} />}
+      {map && <ProgramPoint map={map} chosen={point} onPoint={setPoint} />}
       {map && map.chunks.length > 0 && <MapPicture map={map} oom={oom} colourBy={colourBy} />}
       {asked.data && <QualityNotes quality={asked.data.quality} />}
     </Card>
@@ -154,7 +154,7 @@ function MapPicture({ map, oom, colourBy }: MapPictureProps) {
 
 /** Shows the life of the allocation in a chunk. */
 function openLife(chunk: Chunk | undefined): void {
-  if (chunk?.allocation && !client().offline) select({ allocation: chunk.allocation.id });
+  if (chunk?.allocation) select({ allocation: chunk.allocation.id });
 }
 
 function NoMap({ target }: { readonly target: Target }) {

@@ -3,16 +3,12 @@ import { compiledBlock } from '../../format/compiled';
 import { opName, roleName, tensorName } from '../../format/names';
 import { formatDuration } from '../../format/time';
 import type { Allocation, Chunk } from '../../generated/datasets_pb';
-import { client } from '../../store/session';
 
 /** The chunk under the pointer, in words. */
 export function ChunkText({ chunk }: { readonly chunk: Chunk | undefined }) {
   if (!chunk)
     return (
-      <p class="readout">
-        Point at a chunk or use the arrow keys
-        {client().offline ? '.' : '; click it to see its whole life.'}
-      </p>
+      <p class="readout">Point at a chunk or use the arrow keys; click it to see its whole life.</p>
     );
   const parts = [
     `${formatBytes(chunk.sizeBytes)} (${exactBytes(chunk.sizeBytes)}) at ${formatAddress(chunk.address)}`,

@@ -13,7 +13,7 @@ import {
   HistorySiteSchema,
 } from '../../generated/datasets_pb';
 import { shownOom } from '../../store/moment';
-import { client, select } from '../../store/session';
+import { select } from '../../store/session';
 import { relativeNs, type Target } from '../../store/target';
 import { theme } from '../../store/theme';
 import { timeInteractions, visibleRange } from '../../store/timeWindow';
@@ -91,7 +91,7 @@ export function Picture({ target, history, colourBy }: PictureProps) {
         onPointerUp={(event) => {
           const found = placedAt(placed.current, event.offsetX, event.offsetY);
           if (!isClick(event)) scrub(event);
-          else if (found && !client().offline) select({ allocation: found.allocationId });
+          else if (found) select({ allocation: found.allocationId });
           else scrub(event);
           pressedAt.current = undefined;
         }}
@@ -109,7 +109,7 @@ export function Picture({ target, history, colourBy }: PictureProps) {
       <p class="readout" aria-live="polite">
         {hovered
           ? rectangleText(hovered, history, target)
-          : `Drag across the picture: the map below follows. ${client().offline ? '' : 'Click an allocation for its whole life. '}Grey: many small ones.`}
+          : 'Drag across the picture: the map below follows. Click an allocation for its whole life. Grey: many small ones.'}
       </p>
     </>
   );

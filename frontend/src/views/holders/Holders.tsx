@@ -1,8 +1,7 @@
 import { ALLOCATIONS } from '../../data/query';
 import { type AllocationGroup, GroupBy } from '../../generated/datasets_pb';
 import { shownMomentQuery } from '../../store/moment';
-import { isUnfiltered, NO_FILTER } from '../../store/selection';
-import { client, select, selection } from '../../store/session';
+import { select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { useDataset } from '../../store/useDataset';
 import { Bytes } from '../../ui/Bytes';
@@ -12,16 +11,13 @@ import { QualityNotes } from '../../ui/QualityNotes';
 import { Select } from '../../ui/Select';
 import { Flame } from './Flame';
 import { GroupTree } from './GroupTree';
-import { groupings, isNameless, narrowTo } from './groupings';
+import { GROUPINGS, isNameless, narrowTo } from './groupings';
 import { Treemap } from './Treemap';
 import { joinPath } from './tree';
 
 /** Who held the memory at the chosen moment: by layer, op, role, shape and more. */
 export function Holders({ target }: { readonly target: Target }) {
-  const { filter: chosen, groupBy } = selection.value;
-  // A page without a server holds the sums of all, and can filter only the list.
-  const { offline } = client();
-  const filter = offline ? NO_FILTER : chosen;
+  const { filter, groupBy } = selection.value;
   const at = shownMomentQuery(target);
   const asked = useDataset(
     ALLOCATIONS,
@@ -34,7 +30,7 @@ export function Holders({ target }: { readonly target: Target }) {
   const choose = (path: string, group: AllocationGroup) => {
     const narrowed = narrowTo(groupBy, path, filter, group.line);
     // A scope has scopes below it; of anything else there are only the allocations.
-    const deeper = groupBy === GroupBy.GROUP_SCOPE && !isNameless(path) && !offline;
+    const deeper = groupBy === GroupBy.GROUP_SCOPE && !isNameless(path);
     select(deeper ? { filter: narrowed } : { filter: narrowed, view: 'live' });
   };
   return (
@@ -46,7 +42,6 @@ export function Holders({ target }: { readonly target: Target }) {
           <>
             <Bytes value={answer.totalAllocatedBytes} />
             {filter.scope !== '' && <> in {filter.scope}</>}
-            {offline && !isUnfiltered(chosen) && ': a saved page sums up all, whatever the filter'}
           </>
         )
       }
@@ -68,7 +63,7 @@ export function Holders({ target }: { readonly target: Target }) {
           <Select
             label="Group by"
             value={String(groupBy)}
-            options={groupings().map(({ value, label }) => ({ value: String(value), label }))}
+            options={GROUPINGS.map(({ value, label }) => ({ value: String(value), label }))}
             onChange={(value) => select({ groupBy: Number(value) as GroupBy }, 'replace')}
           />
         </>

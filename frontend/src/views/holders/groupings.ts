@@ -1,6 +1,5 @@
 import { GroupBy, type SourceFrame } from '../../generated/datasets_pb';
 import type { FilterChoice } from '../../store/selection';
-import { client } from '../../store/session';
 
 /** What the live set can be grouped by, as people call it. */
 export const GROUPINGS: readonly { readonly value: GroupBy; readonly label: string }[] = [
@@ -19,23 +18,6 @@ export const GROUPINGS: readonly { readonly value: GroupBy; readonly label: stri
   { value: GroupBy.GROUP_MODE, label: 'Eager or graph' },
   { value: GroupBy.GROUP_REPLICA, label: 'Replica (tf.distribute)' },
 ];
-
-/** What a page without a server holds; docs/offline-page.md. */
-const STORED: ReadonlySet<GroupBy> = new Set([
-  GroupBy.GROUP_SCOPE,
-  GroupBy.GROUP_OP,
-  GroupBy.GROUP_ROLE,
-  GroupBy.GROUP_DTYPE,
-  GroupBy.GROUP_SHAPE,
-  GroupBy.GROUP_STEP,
-  GroupBy.GROUP_LINE,
-  GroupBy.GROUP_STACK,
-]);
-
-/** The groupings to offer. */
-export function groupings(): typeof GROUPINGS {
-  return client().offline ? GROUPINGS.filter(({ value }) => STORED.has(value)) : GROUPINGS;
-}
 
 /** Names in parentheses stand for what has no name. */
 export function isNameless(path: string): boolean {

@@ -5,7 +5,7 @@ import { opName } from '../../format/names';
 import { formatMoment } from '../../format/time';
 import { EventKind, type Oom, type TimelineEvent } from '../../generated/datasets_pb';
 import { type ChosenMoment, oomsOf, shownMoment } from '../../store/moment';
-import { client, select } from '../../store/session';
+import { select } from '../../store/session';
 import { filterOf, relativeNs, type Target } from '../../store/target';
 import { AllocationLink } from '../../ui/AllocationLink';
 import { Bytes } from '../../ui/Bytes';
@@ -23,7 +23,6 @@ export function OomWindow({ target }: { readonly target: Target }) {
   if (!oom) return <Empty title="No out-of-memory error in this allocator" />;
   const { recent } = oom;
   const place = placeOf(at, recent);
-  const canStep = !client().offline;
   const columns = eventColumns(target);
   const stepTo = (next: number) => {
     const event = recent[Math.min(Math.max(0, next), recent.length - 1)];
@@ -33,28 +32,26 @@ export function OomWindow({ target }: { readonly target: Target }) {
     <>
       <Card
         title="The last events before it"
-        note={`${groupDigits(recent.length)} events, ${canStep ? 'the map below shows the state after the chosen one' : 'in TensorBoard the map follows each of them'}`}
+        note={`${groupDigits(recent.length)} events, the map below shows the state after the chosen one`}
         actions={
-          canStep && (
-            <>
-              <button
-                type="button"
-                class="button"
-                disabled={place <= 0}
-                onClick={() => stepTo(place - 1)}
-              >
-                Step back
-              </button>
-              <button
-                type="button"
-                class="button"
-                disabled={place >= recent.length - 1}
-                onClick={() => stepTo(place + 1)}
-              >
-                Step forward
-              </button>
-            </>
-          )
+          <>
+            <button
+              type="button"
+              class="button"
+              disabled={place <= 0}
+              onClick={() => stepTo(place - 1)}
+            >
+              Step back
+            </button>
+            <button
+              type="button"
+              class="button"
+              disabled={place >= recent.length - 1}
+              onClick={() => stepTo(place + 1)}
+            >
+              Step forward
+            </button>
+          </>
         }
         exports={{
           name: 'oom-window',
@@ -62,7 +59,7 @@ export function OomWindow({ target }: { readonly target: Target }) {
           question: questionOf(OOM_WINDOW, target.run, { filter: filterOf(target) }),
         }}
       >
-        {canStep && recent.length > 0 && (
+        {recent.length > 0 && (
           <label class="film">
             <span class="visually-hidden">Event</span>
             <input
@@ -104,19 +101,16 @@ function eventColumns(target: Target): readonly DataColumn<TimelineEvent>[] {
       title: 'Time',
       numeric: true,
       text: ({ timeNs }) => String(timeNs),
-      cell: ({ index, timeNs }) =>
-        client().offline ? (
-          formatMoment(relativeNs(target, timeNs), 1)
-        ) : (
-          <button
-            type="button"
-            class="link"
-            title="Show the map after this event"
-            onClick={() => select({ at: { kind: 'event', event: index } }, 'replace')}
-          >
-            {formatMoment(relativeNs(target, timeNs), 1)}
-          </button>
-        ),
+      cell: ({ index, timeNs }) => (
+        <button
+          type="button"
+          class="link"
+          title="Show the map after this event"
+          onClick={() => select({ at: { kind: 'event', event: index } }, 'replace')}
+        >
+          {formatMoment(relativeNs(target, timeNs), 1)}
+        </button>
+      ),
     },
     { title: 'What', text: ({ kind }) => eventName(kind) },
     {

@@ -1,5 +1,5 @@
 import type { BlockContent } from '../../generated/datasets_pb';
-import { client, select } from '../../store/session';
+import { select } from '../../store/session';
 import { Bytes } from '../../ui/Bytes';
 
 const SHOWN_SCOPES = 6;
@@ -26,7 +26,7 @@ export function BlockNeeds({ block, module }: BlockNeedsProps) {
           </li>
         )}
       </ul>
-      {module !== '' && !client().offline && (
+      {module !== '' && (
         <button
           type="button"
           class="link"

@@ -12,7 +12,7 @@ import {
   type TimelineSeries,
 } from '../../generated/datasets_pb';
 import { momentTimeNs, shownMoment } from '../../store/moment';
-import { client, select, selection } from '../../store/session';
+import { select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { theme } from '../../store/theme';
 import {
@@ -230,10 +230,9 @@ function Chart({ target, series, device, warp, onFailure }: ChartProps) {
 }
 
 function stackings(): { readonly value: string; readonly label: string }[] {
-  const offered = client().offline ? [GroupBy.GROUP_SCOPE] : STACKINGS;
   return [
     { value: String(GroupBy.GROUP_NONE), label: 'nothing' },
-    ...GROUPINGS.filter(({ value }) => offered.includes(value)).map(({ value, label }) => ({
+    ...GROUPINGS.filter(({ value }) => STACKINGS.includes(value)).map(({ value, label }) => ({
       value: String(value),
       label,
     })),

@@ -1,0 +1,46 @@
+/** Files that a reader drops or chooses, as runs. */
+import type { LocalRun } from './conversation';
+import { DatasetError } from './source';
+
+/** A file with where it lay in what was dropped: "run/host.xplane.pb", or its name. */
+export interface OpenedFile {
+  readonly path: string;
+  readonly data: Blob;
+}
+
+const TRACE = /\.pb(\.gz)?$/;
+
+/**
+ * The traces of a folder are the hosts of one run, as in a logdir; a file by itself is a run, unless
+ * `hostsOfOneRun` says that they belong together.
+ */
+export function runsOfFiles(files: readonly OpenedFile[], hostsOfOneRun: boolean): LocalRun[] {
+  const traces = files.filter(({ path }) => TRACE.test(path));
+  if (traces.length === 0) {
+    throw new DatasetError(
+      'This is no trace: choose a <host>.xplane.pb (or .xplane.pb.gz), or the folder of a run.',
+      400,
+    );
+  }
+  const runs = new Map<string, OpenedFile[]>();
+  for (const file of traces) {
+    const run = runOf(file.path, hostsOfOneRun);
+    runs.set(run, [...(runs.get(run) ?? []), file]);
+  }
+  return [...runs].map(([run, own]) => ({
+    run,
+    // The notes say what is missing, and there is nobody to ask first.
+    allowTruncated: true,
+    files: own.map(({ path, data }) => ({ name: nameOf(path), data })),
+  }));
+}
+
+function runOf(path: string, hostsOfOneRun: boolean): string {
+  const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+  if (folder !== '') return folder;
+  return hostsOfOneRun ? 'opened files' : nameOf(path);
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1).replace(/\.gz$/, '');
+}
