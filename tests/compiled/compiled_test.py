@@ -13,13 +13,14 @@ RunJob = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")
-def run_job(tmp_path_factory: pytest.TempPathFactory, run_python: Any) -> RunJob:
+def run_job(tmp_path_factory: pytest.TempPathFactory, run_python: Any, same_words: Any) -> RunJob:
     """Runs a job out of memory; the run that the flight recorder left."""
 
     def run(job: str, **environment: str) -> Path:
         logdir = tmp_path_factory.mktemp(job)
         # TensorFlow itself may crash after an out-of-memory inside XLA.
-        run_python(JOBS / f"{job}.py", OOM_FORENSICS_LOGDIR=str(logdir), **environment)
+        died = run_python(JOBS / f"{job}.py", OOM_FORENSICS_LOGDIR=str(logdir), **environment)
+        same_words(died.stderr)
         found = sorted(logdir.glob("plugins/profile/*_oom*"))
         assert found
         return found[0]

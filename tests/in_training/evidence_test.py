@@ -22,9 +22,12 @@ def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def done(run_python: RunPython, logdir: Path) -> subprocess.CompletedProcess[str]:
+def done(
+    run_python: RunPython, logdir: Path, same_words: Callable[[str], None]
+) -> subprocess.CompletedProcess[str]:
     done = run_python(SCRIPT, logdir)
     assert done.returncode == 0, done.stderr
+    same_words(done.stderr)
     return done
 
 
