@@ -98,7 +98,7 @@ class AllocatorTable {
   AllocatorInfo Describe(size_t i) const;
   // Null if it is gone.
   void* address(size_t i) const {
-    return const_cast<void*>(addresses_[i].load(std::memory_order_relaxed));
+    return const_cast<void*>(addresses_[i].load(std::memory_order_acquire));
   }
 
   // fork() waits for those who ask an allocator right now: the child would find
