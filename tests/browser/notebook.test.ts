@@ -28,7 +28,7 @@ function notebookOf(...cells: readonly string[]): string {
   });
 }
 
-describe.skipIf(!existsSync(JUPYTER))('%tensorboard in a notebook', () => {
+describe.skipIf(!existsSync(`${JUPYTER}-notebook`))('%tensorboard in a notebook', () => {
   let folder: string;
   let server: ChildProcess;
   let url: string;
