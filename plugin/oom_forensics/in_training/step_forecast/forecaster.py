@@ -10,11 +10,14 @@ from oom_forensics.in_training.step_forecast.batch_bytes import per_example_byte
 from oom_forensics.in_training.step_forecast.compiled_modules import module_of, whole_step
 from oom_forensics.in_training.step_forecast.executor import Executor, Library
 from oom_forensics.in_training.step_forecast.memory import Requests
-from oom_forensics.in_training.step_forecast.orders import ORDERS, Order
+from oom_forensics.in_training.step_forecast.orders import MORE_ORDERS, ORDERS
 from oom_forensics.in_training.step_forecast.plane import Forecast
 from oom_forensics.in_training.step_forecast.step_function import StepFunction
 from oom_forensics.in_training.step_forecast.tensors import bytes_of
 from oom_forensics.in_training.step_forecast.time_budget import OutOfTimeError, TimeBudget
+
+# Requests and frees of a step that is quickly run in more orders.
+_FEW_EVENTS = 2000
 
 
 def forecast_step(
@@ -24,7 +27,6 @@ def forecast_step(
     budget: TimeBudget,
     step_id: int = 0,
     allocator: str = "",
-    orders: Sequence[Order] = ORDERS,
     modules: Sequence[ModuleName] = (),
 ) -> Forecast:
     """Returns the forecast; where there is none, one that says why.
@@ -56,7 +58,9 @@ def forecast_step(
                 for i, argument in enumerate(step.arguments)
                 if not argument.is_live
             }
-            for order in orders:
+            for order in (*ORDERS, *MORE_ORDERS):
+                if order in MORE_ORDERS and len(made[-1].events) > _FEW_EVENTS:
+                    break
                 executor = Executor(library, order, budget, step.element_shapes, new_arguments)
                 made.append(executor.run())
                 last = executor
