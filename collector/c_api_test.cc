@@ -11,35 +11,7 @@
 #include <string>
 
 #include "collector/pluggable_profiler_api.h"
-
-namespace {
-
-// So many allocations of this thread still succeed; -1: all.
-thread_local int t_left = -1;
-// An allocation failed since it was set.
-thread_local bool t_failed = false;
-
-void* Allocate(std::size_t bytes) {
-  if (t_left == 0) {
-    t_failed = true;
-    throw std::bad_alloc();
-  }
-  if (t_left > 0) --t_left;
-  void* memory = std::malloc(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return Allocate(bytes); }
-void* operator new[](std::size_t bytes) { return Allocate(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
+#include "collector/testing/failing_heap.h"
 
 namespace oom_forensics::collector {
 namespace {
@@ -101,11 +73,10 @@ TEST(ProfilerPluginTest, ATensorFlowWithSmallerStructsIsLeftAlone) {
 // Returns how often one failed.
 int FailAtEachAllocation(const std::function<void()>& function) {
   for (int allowed = 0;; ++allowed) {
-    t_failed = false;
-    t_left = allowed;
+    test::FailHeapAfter(allowed);
     function();
-    t_left = -1;
-    if (!t_failed) return allowed;
+    test::MendHeap();
+    if (!test::HasHeapFailed()) return allowed;
   }
 }
 

@@ -15,30 +15,7 @@
 #include <vector>
 
 #include "collector/no_throw.h"
-
-namespace {
-
-// So many allocations of this thread still succeed; -1: all.
-thread_local int t_left = -1;
-
-void* Allocate(std::size_t bytes) {
-  if (t_left == 0) throw std::bad_alloc();
-  if (t_left > 0) --t_left;
-  void* memory = std::malloc(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return Allocate(bytes); }
-void* operator new[](std::size_t bytes) { return Allocate(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
+#include "collector/testing/failing_heap.h"
 
 namespace oom_forensics::collector {
 namespace {
@@ -183,10 +160,10 @@ TEST_F(FlightRecorderTest, SurvivesAHeapThatFailsAtEachAllocationInTurn) {
   refused.waited_ns = -1'000'000'000;
   bool reported = false;
   for (int allowed = 0; !reported; ++allowed) {
-    t_left = allowed;
+    test::FailHeapAfter(allowed);
     flight_recorder_.OnOutOfMemory(refused);
-    reported = t_left > 0;
-    t_left = -1;
+    reported = test::AllocationsLeft() > 0;
+    test::MendHeap();
     // What is there is whole: the trace comes last, by a rename.
     for (const fs::path& trace : Traces(logdir)) {
       EXPECT_GT(fs::file_size(trace), 0u);
@@ -202,15 +179,15 @@ TEST_F(FlightRecorderTest, SurvivesAHeapThatFailsAtEachAllocationInTurn) {
 TEST_F(FlightRecorderTest, ARecordingSurvivesAFailingHeapToo) {
   for (int allowed = 0;; ++allowed) {
     ASSERT_LT(allowed, 100'000);
-    t_left = allowed;
+    test::FailHeapAfter(allowed);
     const bool done = NoThrow([this] {
       recorder_.StartCapture(CaptureOwner::kPython);
       recorder_.RecordAlloc(0, reinterpret_cast<void*>(4096), 1, 1, 1);
       recorder_.RecordFree(0, reinterpret_cast<void*>(4096), 1);
       recorder_.StopCapture(CaptureOwner::kPython);
     });
-    const bool enough = done && t_left > 0;
-    t_left = -1;
+    const bool enough = done && test::AllocationsLeft() > 0;
+    test::MendHeap();
     recorder_.StopCapture(CaptureOwner::kPython);
     if (enough) break;
   }

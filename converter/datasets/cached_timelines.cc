@@ -24,12 +24,6 @@ std::string Name(const std::string& type, const SelectedAllocator& allocator,
                       filter.SerializeAsString());
 }
 
-void Add(const AllocationSite& site, Usage* usage) {
-  usage->in_use_bytes += site.allocated_bytes;
-  usage->requested_bytes += site.requested_bytes;
-  ++usage->live_count;
-}
-
 // What an allocation of each site counts: blocks that are opened as far as
 // their parts are kept.
 std::vector<Usage> CountedBySite(const SelectedAllocator& allocator,
@@ -39,11 +33,12 @@ std::vector<Usage> CountedBySite(const SelectedAllocator& allocator,
   for (SiteId id = 0; id < sites.size(); ++id) {
     if (const std::vector<SitePart>* parts = keeps.OpenedParts(id)) {
       for (const SitePart& part : *parts) {
-        if (keeps.KeepsPartOfSite(part))
-          Add(sites.Get(part.site), &by_site[id]);
+        if (keeps.KeepsPartOfSite(part)) {
+          by_site[id].Add(UsageOf(sites.Get(part.site)));
+        }
       }
     } else if (keeps.KeepsSite(id)) {
-      Add(sites.Get(id), &by_site[id]);
+      by_site[id] = UsageOf(sites.Get(id));
     }
   }
   return by_site;

@@ -8,6 +8,26 @@
 
 namespace oom_forensics {
 
+void Usage::Add(const Usage& taken) {
+  in_use_bytes += taken.in_use_bytes;
+  requested_bytes += taken.requested_bytes;
+  live_count += taken.live_count;
+}
+
+void Usage::Subtract(const Usage& taken) {
+  in_use_bytes -= taken.in_use_bytes;
+  requested_bytes -= taken.requested_bytes;
+  live_count -= taken.live_count;
+}
+
+Usage UsageOf(const AllocationSite& site) {
+  Usage usage;
+  usage.in_use_bytes = site.allocated_bytes;
+  usage.requested_bytes = site.requested_bytes;
+  usage.live_count = 1;
+  return usage;
+}
+
 void UsageExtremes::Include(const Usage& usage, Position position) {
   in_use_min_bytes = std::min(in_use_min_bytes, usage.in_use_bytes);
   if (usage.in_use_bytes > in_use_max_bytes) {
@@ -41,27 +61,12 @@ UsageExtremes ExtremesOf(const Usage& usage, Position position) {
 std::vector<Usage> WholeSites(const SiteTable& sites) {
   std::vector<Usage> by_site(sites.size());
   for (SiteId id = 0; id < sites.size(); ++id) {
-    const AllocationSite& site = sites.Get(id);
-    by_site[id].in_use_bytes = site.allocated_bytes;
-    by_site[id].requested_bytes = site.requested_bytes;
-    by_site[id].live_count = 1;
+    by_site[id] = UsageOf(sites.Get(id));
   }
   return by_site;
 }
 
 constexpr Usage kNotCounted;
-
-void Add(const Usage& counted, Usage* usage) {
-  usage->in_use_bytes += counted.in_use_bytes;
-  usage->requested_bytes += counted.requested_bytes;
-  usage->live_count += counted.live_count;
-}
-
-void Subtract(const Usage& counted, Usage* usage) {
-  usage->in_use_bytes -= counted.in_use_bytes;
-  usage->requested_bytes -= counted.requested_bytes;
-  usage->live_count -= counted.live_count;
-}
 
 }  // namespace
 
@@ -127,7 +132,7 @@ bool UsageTimeline::Apply(Row row, Usage* usage) const {
       if (replaces) ReleaseReplaced(row, usage);
       if (!trace.has_layout) usage->reserved_bytes += replay_->BytesOf(row);
       const Usage& counted = CountedOf(row);
-      if (counted.live_count != 0) Add(counted, usage);
+      if (counted.live_count != 0) usage->Add(counted);
       return counted.live_count != 0 || replaces || !trace.has_layout;
     }
     case RowKind::kFree: {
@@ -135,7 +140,7 @@ bool UsageTimeline::Apply(Row row, Usage* usage) const {
       if (alloc == kNoRow) return false;
       if (!trace.has_layout) usage->reserved_bytes -= replay_->BytesOf(alloc);
       const Usage& counted = CountedOf(alloc);
-      if (counted.live_count != 0) Subtract(counted, usage);
+      if (counted.live_count != 0) usage->Subtract(counted);
       return counted.live_count != 0 || !trace.has_layout;
     }
     case RowKind::kFailed:
@@ -160,7 +165,7 @@ void UsageTimeline::ReleaseReplaced(Row alloc, Usage* usage) const {
     if (!replay_->trace().has_layout) {
       usage->reserved_bytes -= replay_->BytesOf(found->second);
     }
-    Subtract(CountedOf(found->second), usage);
+    usage->Subtract(CountedOf(found->second));
   }
 }
 

@@ -25,7 +25,14 @@ struct Usage {
   // that it holds.
   uint64_t reserved_bytes = 0;
   uint64_t live_count = 0;
+
+  // What allocations take; regions are no part of it.
+  void Add(const Usage& taken);
+  void Subtract(const Usage& taken);
 };
+
+// What one allocation of a site takes.
+Usage UsageOf(const AllocationSite& site);
 
 // The extremes over a range of positions.
 struct UsageExtremes {
