@@ -8,8 +8,8 @@ import { ConverterModule } from '../../frontend/src/converter/module';
 const PACKAGE = resolve(import.meta.dirname, '../../plugin/oom_forensics');
 const PROGRAM = join(PACKAGE, 'bin/oom-forensics');
 
-/** What OOM_FORENSICS_WASM=1 tools/build stages. */
-export const MODULE = join(PACKAGE, 'static/converter.wasm');
+/** Bazel's own output: what is staged in the package may be emptied by whoever builds it meanwhile. */
+export const MODULE = resolve(import.meta.dirname, '../../bazel-wasm-bin/converter/wasm/converter.wasm');
 
 export interface Reply {
   readonly header: ReplyHeader;

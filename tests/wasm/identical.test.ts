@@ -62,7 +62,7 @@ function damaged(bytes: Buffer, seed: number): Buffer {
 }
 
 describe.skipIf(!existsSync(MODULE))(
-  'the converter as WebAssembly (needs OOM_FORENSICS_WASM=1 tools/build)',
+  'the converter as WebAssembly (needs tools/build wasm)',
   () => {
     let folder: string;
     beforeAll(() => {
