@@ -13,6 +13,8 @@
 #include "converter/datasets/allocation_groups.h"
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/page.h"
+#include "converter/datasets/source_messages.h"
+#include "converter/forensics/keepers.h"
 
 namespace oom_forensics {
 namespace {
@@ -206,10 +208,13 @@ absl::StatusOr<DatasetMessage> AnswerAllocations(const DatasetInput& input) {
                  allocator.host->trace().ToNs(replay.TimePsOf(position))));
     std::vector<AllocationPart> parts;
     parts.reserve(rows.size());
+    std::vector<Row> matching;
     for (const Row row : rows) {
       StopIfCancelled(row);
+      const size_t before = parts.size();
       keeps.ForEachPart(
           row, [&parts](const AllocationPart& part) { parts.push_back(part); });
+      if (parts.size() > before) matching.push_back(row);
     }
     for (const AllocationPart& part : parts) {
       const AllocationSite& site = replay.host().sites.Get(part.site);
@@ -221,6 +226,11 @@ absl::StatusOr<DatasetMessage> AnswerAllocations(const DatasetInput& input) {
       groups.Add(allocator, part, position);
     }
     first.Add(allocator, parts);
+    if (!query.range() && !replay.host().source.keepers().empty()) {
+      AddKeepers(allocator,
+                 LiveWhenKeepersWereSought(replay, std::move(matching)),
+                 answer->mutable_keepers());
+    }
   }
   FillPage(input.run, first.items(), PageOf(query, first.items().size()),
            answer.get());

@@ -101,6 +101,31 @@ TEST_F(SourceTest, LinesFilesAndFunctionsAreGroups) {
             "/home/me/train.py augment");
 }
 
+TEST_F(SourceTest, WhatIsLiveAtAMomentComesWithWhatKeepsIt) {
+  // Not so a tensor of earlier that lay where a kept one lies.
+  trace_.Alloc(kPool + 4096, {"early", "[64]", 1, 256, 0}).Free(kPool + 4096);
+  trace_.SourceRecord(schema::kKeeperRecord, "",
+                      {test::U64(schema::kAddress, kPool + 4096),
+                       test::U64(schema::kBytes, 256),
+                       test::Text(schema::kChain, "'late' in __main__")});
+  const auto run = trace_.Open();
+  const auto all = Get<Allocations>(*run, ALLOCATIONS, At("end"));
+  ASSERT_EQ(all.keepers_size(), 1);
+  EXPECT_EQ(all.keepers(0).allocated_bytes(), 768u);
+  Query narrow = At("end");
+  narrow.mutable_filter()->set_source_line(41);
+  narrow.mutable_filter()->set_source_file("/home/me/train.py");
+  narrow.mutable_filter()->set_min_bytes(512);
+  const auto some = Get<Allocations>(*run, ALLOCATIONS, narrow);
+  ASSERT_EQ(some.keepers_size(), 1);
+  EXPECT_EQ(some.keepers(0).count(), 1u);
+  Query before = At("peak");
+  EXPECT_EQ(Get<Allocations>(*run, ALLOCATIONS, before).keepers_size(), 1);
+  Query range = At("end");
+  range.set_range(true);
+  EXPECT_EQ(Get<Allocations>(*run, ALLOCATIONS, range).keepers_size(), 0);
+}
+
 TEST_F(SourceTest, CallsAreATreeFromTheOutermostLine) {
   const auto answer = Grouped(GROUP_STACK);
   ASSERT_EQ(answer.groups_size(), 2);

@@ -27,4 +27,17 @@ std::vector<FoundKeeper> KeepersOf(const AllocatorReplay& replay,
   return found;
 }
 
+std::vector<Row> LiveWhenKeepersWereSought(const AllocatorReplay& replay,
+                                           std::vector<Row> rows) {
+  std::vector<Position> moments = replay.failure_positions();
+  moments.push_back(replay.end_position());
+  const auto was_gone = [&](Row row) {
+    return std::none_of(moments.begin(), moments.end(), [&](Position moment) {
+      return replay.IsLiveAt(row, moment);
+    });
+  };
+  rows.erase(std::remove_if(rows.begin(), rows.end(), was_gone), rows.end());
+  return rows;
+}
+
 }  // namespace oom_forensics

@@ -17,10 +17,16 @@ struct FoundKeeper {
   uint64_t bytes = 0;
 };
 
-// Of `rows` (live kAlloc rows), who keeps which; the largest first. An
-// allocation may have several keepers.
+// Of `rows` (kAlloc rows), who keeps which; the largest first. An allocation
+// may have several keepers. Keepers know addresses: `rows` were live when they
+// were looked for.
 std::vector<FoundKeeper> KeepersOf(const AllocatorReplay& replay,
                                    const std::vector<Row>& rows);
+
+// Of `rows`, those that were live when keepers may have been looked for: at an
+// out-of-memory, or when the run was written.
+std::vector<Row> LiveWhenKeepersWereSought(const AllocatorReplay& replay,
+                                           std::vector<Row> rows);
 
 }  // namespace oom_forensics
 

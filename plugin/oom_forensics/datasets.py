@@ -716,6 +716,10 @@ class Allocations(Message):
     time_ns: int = 0
     """The moment that was meant."""
     quality: list[Quality] = field(default_factory=list)
+    keepers: list[Keeper] = field(default_factory=list)
+    """What keeps those that match, the largest first; they are looked for at an
+    out-of-memory and when a run is written. Of a moment, not of a range.
+    """
 
 
 @dataclass

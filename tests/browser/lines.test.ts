@@ -21,6 +21,13 @@ describe("lines of the user's program", () => {
     expectNoErrors(opened);
   });
 
+  it('what keeps the live set stands below it', async () => {
+    const opened = await openTab({ link: { run: LEAK, view: 'holders', at: 'peak' } });
+    const keepers = opened.tab.getByRole('region', { name: 'What keeps it' });
+    await expect.poll(() => keepers.innerText(), { timeout: 90_000 }).toContain('in __main__');
+    expectNoErrors(opened);
+  });
+
   it('the live set is summed up by line', async () => {
     const opened = await openTab({
       link: { run: FRAGMENTATION, view: 'holders', at: 'peak', group: 'LINE' },

@@ -6,6 +6,7 @@ import { filterOf, type Target } from '../../store/target';
 import { useDataset } from '../../store/useDataset';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
+import { Keepers } from '../../ui/Keepers';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
 import { Select } from '../../ui/Select';
@@ -89,6 +90,7 @@ export function Holders({ target }: { readonly target: Target }) {
           <GroupTree groups={answer.groups} total={answer.totalAllocatedBytes} onChoose={choose} />
         </>
       )}
+      {answer && <Keepers keepers={answer.keepers} />}
       {answer && <QualityNotes quality={answer.quality} />}
     </Card>
   );
