@@ -190,7 +190,7 @@ TEST_F(CompiledModulesTest, AMapShowsWhatLiesInABlockAtAChosenInstruction) {
   const Chunk at_begin = opened_at();
   EXPECT_EQ(at_begin.address(), at_peak.address());
   EXPECT_EQ(at_begin.allocation().compiled().program_point(), 0u);
-  EXPECT_EQ(bytes_of(at_begin), at_begin.allocation().requested_bytes());
+  EXPECT_EQ(bytes_of(at_begin), at_begin.allocation().allocated_bytes());
   EXPECT_NE(at_begin.parts_size(), at_peak.parts_size());
 }
 
