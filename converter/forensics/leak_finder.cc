@@ -78,6 +78,8 @@ class LeakSearch {
     std::vector<size_t> touched;
     std::vector<bool> is_touched(histories_.size());
     size_t step = 0;
+    // Of the row in hand.
+    int64_t now = -1;
     const auto end_steps_before = [&](Position position) {
       for (;
            step < steps_.spans().size() && steps_.spans()[step].end <= position;
@@ -97,6 +99,10 @@ class LeakSearch {
     for (Row row = 0; row < position_; ++row) {
       StopIfCancelled(row);
       end_steps_before(row);
+      while (now + 1 < static_cast<int64_t>(steps_.spans().size()) &&
+             steps_.spans()[static_cast<size_t>(now + 1)].begin <= row) {
+        ++now;
+      }
       if (trace.kind_of[row] == RowKind::kAlloc) {
         SiteHistory& history = HistoryOf(row);
         history.bytes += replay_.BytesOf(row);
@@ -104,17 +110,25 @@ class LeakSearch {
         touch(row);
       } else if (trace.kind_of[row] == RowKind::kFree &&
                  replay_.PartnerOf(row) != kNoRow) {
-        Finish(replay_.PartnerOf(row), row);
+        Finish(replay_.PartnerOf(row), now);
         touch(replay_.PartnerOf(row));
       }
     }
     end_steps_before(position_);
   }
 
-  void Finish(Row alloc, Row free) {
+  // `now` is the index of the step that frees it.
+  void Finish(Row alloc, int64_t now) {
     SiteHistory& history = HistoryOf(alloc);
     history.bytes -= replay_.BytesOf(alloc);
-    const int64_t lived = steps_.IndexOf(free) - steps_.IndexOf(alloc);
+    // Most were made in this step or in the one before it.
+    int64_t born = now;
+    while (born > now - 2 && born >= 0 &&
+           steps_.spans()[static_cast<size_t>(born)].begin > alloc) {
+      --born;
+    }
+    if (born == now - 2) born = steps_.IndexOf(alloc);
+    const int64_t lived = now - born;
     ++history.finished;
     if (lived <= 1) ++history.short_lived;
     history.longest_steps = std::max(history.longest_steps, lived);

@@ -12,10 +12,14 @@ namespace {
 // Fewer calls say nothing about what grows; rounds may.
 constexpr size_t kMinCalls = 4;
 
-// Whether the op has a scope: eager ops and those of input pipelines, which
-// have executor steps of their own, have none.
-bool IsInLayer(const AllocatorReplay& replay, Row alloc) {
-  return !ScopeOf(replay.host().OpOf(replay.SiteOf(alloc))).empty();
+// Of each site, whether its op has a scope: eager ops and those of input
+// pipelines, which have executor steps of their own, have none.
+std::vector<bool> SitesInLayers(const HostTrace& host) {
+  std::vector<bool> in_layer(host.sites.size());
+  for (SiteId id = 0; id < host.sites.size(); ++id) {
+    in_layer[id] = !ScopeOf(host.OpOf(host.sites.Get(id))).empty();
+  }
+  return in_layer;
 }
 
 }  // namespace
@@ -57,12 +61,13 @@ void StepIndex::FromTrainingSteps(const AllocatorReplay& replay,
 void StepIndex::FromCalls(const AllocatorReplay& replay, Position until) {
   source_ = Source::kCalls;
   const AllocatorTrace& trace = replay.trace();
+  const std::vector<bool> in_layer = SitesInLayers(replay.host());
   int64_t current = 0;
   for (Row row = trace.baseline_rows; row < until; ++row) {
     StopIfCancelled(row);
     if (trace.kind_of[row] != RowKind::kAlloc) continue;
     const int64_t step_id = trace.ContextOf(row).step_id;
-    if (step_id == 0 || !IsInLayer(replay, row)) continue;
+    if (step_id == 0 || !in_layer[trace.site[row]]) continue;
     if (step_id != current) {
       current = step_id;
       spans_.push_back({static_cast<int64_t>(spans_.size()), row, row + 1});

@@ -32,7 +32,7 @@ struct Trend {
 inline constexpr size_t kMinTrendPoints = 4;
 // Longer series are thinned out evenly to so many points, because the estimator
 // looks at all pairs.
-inline constexpr size_t kMaxTrendPoints = 512;
+inline constexpr size_t kMaxTrendPoints = 200;
 
 // The trend of y over x, which rises strictly. Nothing for fewer than
 // kMinTrendPoints points or series of different lengths.

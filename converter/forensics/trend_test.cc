@@ -97,7 +97,8 @@ TEST(TrendTest, LongSeriesAreThinnedAndKeepTheirEnds) {
   const auto trend = FitTrend(steps, values);
   ASSERT_TRUE(trend);
   EXPECT_GT(trend->slope, 0);
-  EXPECT_NEAR(static_cast<double>(trend->since), 50000, 250);
+  const double spacing = 100000.0 / static_cast<double>(kMaxTrendPoints);
+  EXPECT_NEAR(static_cast<double>(trend->since), 50000, spacing);
 }
 
 TEST(TrendTest, TooFewPointsSayNothing) {

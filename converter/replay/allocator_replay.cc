@@ -1,6 +1,7 @@
 #include "converter/replay/allocator_replay.h"
 
 #include <algorithm>
+#include <future>
 #include <limits>
 
 #include "absl/container/flat_hash_map.h"
@@ -15,6 +16,8 @@ namespace {
 constexpr Position kMinKeyframeRows = 16384;
 // And so many times as many rows as are live there.
 constexpr uint64_t kKeyframeRowsPerLive = 4;
+// A thread is worth its start for so many.
+constexpr Row kRowsForTwoThreads = Row{1} << 18;
 
 }  // namespace
 
@@ -23,17 +26,21 @@ AllocatorReplay::AllocatorReplay(const HostTrace& host,
     : host_(host), trace_(trace) {
   MatchFrees();
   CollectRegions();
-  usage_ = UsageTimeline(this);
-  peak_position_ = usage_.Over(0, end_position()).in_use_max_position;
-  BuildKeyframes();
-  for (Row row = 0; row < trace_.row_count(); ++row) {
-    if (trace_.kind_of[row] != RowKind::kAlloc &&
-        trace_.kind_of[row] != RowKind::kFailed) {
-      continue;
-    }
-    largest_request_bytes_ =
-        std::max(largest_request_bytes_, SiteOf(row).requested_bytes);
+  {
+    // Neither needs the other. Deferred where no thread can be had.
+    const IsCancelled is_cancelled = CancellableWork::OfThisThread();
+    std::future<void> keyframes =
+        std::async(trace.row_count() < kRowsForTwoThreads
+                       ? std::launch::deferred
+                       : std::launch::async | std::launch::deferred,
+                   [this, &is_cancelled] {
+                     const CancellableWork work(is_cancelled);
+                     BuildKeyframes();
+                   });
+    usage_ = UsageTimeline(this);
+    keyframes.get();
   }
+  peak_position_ = usage_.Over(0, end_position()).in_use_max_position;
   for (const FailedRequest& failure : trace_.failures) {
     if (failure.is_oom) failure_positions_.push_back(failure.row);
   }
@@ -48,6 +55,7 @@ void AllocatorReplay::MatchFrees() {
     StopIfCancelled(row);
     switch (trace_.kind_of[row]) {
       case RowKind::kAlloc: {
+        NoteRequest(row);
         alloc_count_ += row >= trace_.baseline_rows;
         const auto [entry, inserted] =
             live.try_emplace(trace_.address[row], row);
@@ -72,11 +80,18 @@ void AllocatorReplay::MatchFrees() {
         break;
       }
       case RowKind::kFailed:
+        NoteRequest(row);
+        break;
       case RowKind::kRegionAdd:
       case RowKind::kRegionRemove:
         break;
     }
   }
+}
+
+void AllocatorReplay::NoteRequest(Row row) {
+  largest_request_bytes_ =
+      std::max(largest_request_bytes_, SiteOf(row).requested_bytes);
 }
 
 void AllocatorReplay::CollectRegions() {

@@ -117,6 +117,7 @@ class AllocatorReplay {
   };
 
   void MatchFrees();
+  void NoteRequest(Row row);
   void CollectRegions();
   void CheckRemovals();
   void CheckMaps();

@@ -244,6 +244,17 @@ TEST_P(ReplayPropertyTest, EveryStateIsWhatANaiveModelSays) {
   const AllocatorReplay& replay = OnlyAllocator(*run);
   const Position base = replay.trace().baseline_rows;
   const HoleTimeline holes(replay, 8 * kUnit);
+  const HoleTimeline in_pieces(replay, 8 * kUnit, /*piece_rows=*/1000);
+  // Only allocations of this size count.
+  constexpr uint64_t kCountedBytes = 4 * kUnit;
+  const SiteTable& sites = replay.host().sites;
+  std::vector<Usage> by_site(sites.size());
+  for (SiteId id = 0; id < sites.size(); ++id) {
+    if (sites.Get(id).allocated_bytes == kCountedBytes) {
+      by_site[id] = UsageOf(sites.Get(id));
+    }
+  }
+  const UsageTimeline counted(&replay, by_site);
   for (size_t i = 0; i < states.size(); i += 1 + random() % 297) {
     const Position position = base + static_cast<Position>(i);
     std::vector<uint64_t> expected;
@@ -261,6 +272,16 @@ TEST_P(ReplayPropertyTest, EveryStateIsWhatANaiveModelSays) {
     ASSERT_EQ(holes.At(position).largest_free_bytes, largest);
     ASSERT_EQ(holes.At(position).free_bytes, free_bytes);
     ASSERT_EQ(holes.At(position).free_chunk_count, count);
+    ASSERT_EQ(in_pieces.At(position).largest_free_bytes, largest);
+    ASSERT_EQ(in_pieces.At(position).free_bytes, free_bytes);
+    ASSERT_EQ(in_pieces.At(position).free_chunk_count, count);
+    ASSERT_EQ(in_pieces.At(position).unusable_bytes,
+              holes.At(position).unusable_bytes);
+    const auto of_size = static_cast<uint64_t>(std::count_if(
+        states[i].live.begin(), states[i].live.end(),
+        [](const auto& chunk) { return chunk.second == kCountedBytes; }));
+    ASSERT_EQ(counted.At(position).live_count, of_size);
+    ASSERT_EQ(counted.At(position).in_use_bytes, of_size * kCountedBytes);
     const ChunkMap map = replay.MapAt(position);
     ASSERT_EQ(map.largest_free_bytes, largest);
     ASSERT_EQ(map.free_bytes, free_bytes);

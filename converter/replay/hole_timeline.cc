@@ -1,9 +1,11 @@
 #include "converter/replay/hole_timeline.h"
 
 #include <algorithm>
-#include <limits>
+#include <deque>
+#include <future>
+#include <thread>
+#include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "converter/cancellation/cancellation.h"
 #include "converter/replay/hole_set.h"
 
@@ -12,13 +14,23 @@ namespace {
 
 class HoleReplay {
  public:
-  HoleReplay(const AllocatorReplay& replay, uint64_t request_bytes)
+  // As the holes are at a position.
+  HoleReplay(const AllocatorReplay& replay, uint64_t request_bytes,
+             Position position)
       : replay_(replay), holes_(request_bytes) {
-    if (!replay.regions_derived()) return;
-    for (const RegionChange& region : replay.region_changes()) {
+    if (!replay.trace().has_layout) return;
+    for (const MappedRegion& region : replay.RegionsAt(position)) {
       holes_.AddRegion(region.address,
                        region.address + (region.size_bytes - 1));
     }
+    for (const Row row : replay.LiveAt(position)) {
+      holes_.Take(replay.trace().address[row], LastByte(row));
+    }
+    const auto& replacements = replay.replacements();
+    next_replacement_ = static_cast<size_t>(
+        std::lower_bound(replacements.begin(), replacements.end(),
+                         std::pair<Row, Row>(position, 0)) -
+        replacements.begin());
   }
 
   void Apply(Row row) {
@@ -69,33 +81,58 @@ class HoleReplay {
 }  // namespace
 
 HoleTimeline::HoleTimeline(const AllocatorReplay& replay,
-                           uint64_t request_bytes)
-    : request_bytes_(RoundedBytes(request_bytes)) {
-  const Position end = replay.end_position();
-  free_bytes_.reserve(end + size_t{1});
-  largest_bytes_.reserve(end + size_t{1});
-  unusable_bytes_.reserve(end + size_t{1});
-  counts_.reserve(end + size_t{1});
-  HoleReplay holes(replay, request_bytes_);
-  const auto push = [&] {
-    free_bytes_.push_back(holes.holes().free_bytes());
-    largest_bytes_.push_back(holes.holes().largest_bytes());
-    unusable_bytes_.push_back(holes.holes().unusable_bytes());
-    counts_.push_back(static_cast<uint32_t>(holes.holes().count()));
-  };
-  push();
-  for (Row row = 0; row < end; ++row) {
-    StopIfCancelled(row);
-    holes.Apply(row);
-    push();
+                           uint64_t request_bytes, Row piece_rows)
+    : request_bytes_(RoundedBytes(request_bytes)),
+      positions_(replay.end_position() + size_t{1}),
+      free_bytes_(new uint64_t[positions_]),
+      largest_bytes_(new uint64_t[positions_]),
+      unusable_bytes_(new uint64_t[positions_]),
+      counts_(new uint32_t[positions_]) {
+  const Row rows = replay.end_position();
+  const size_t threads = std::max(1u, std::thread::hardware_concurrency());
+  const IsCancelled is_cancelled = CancellableWork::OfThisThread();
+  std::deque<std::future<void>> running;
+  for (Row begin = 0; begin == 0 || begin < rows;) {
+    const Row end = rows - begin > piece_rows ? begin + piece_rows : rows;
+    if (running.size() == threads) {
+      running.front().get();
+      running.pop_front();
+    }
+    // Deferred where no thread can be had: then get() replays it.
+    running.push_back(std::async(std::launch::async | std::launch::deferred,
+                                 [this, &replay, &is_cancelled, begin, end] {
+                                   const CancellableWork work(is_cancelled);
+                                   ReplayPiece(replay, begin, end);
+                                 }));
+    if (end == rows) break;
+    begin = end;
   }
+  for (std::future<void>& piece : running) piece.get();
   BuildPyramid();
+}
+
+void HoleTimeline::ReplayPiece(const AllocatorReplay& replay, Row begin,
+                               Row end) {
+  HoleReplay replayed(replay, request_bytes_, begin);
+  const HoleSet& holes = replayed.holes();
+  const auto keep = [&](Position position) {
+    free_bytes_[position] = holes.free_bytes();
+    largest_bytes_[position] = holes.largest_bytes();
+    unusable_bytes_[position] = holes.unusable_bytes();
+    counts_[position] = static_cast<uint32_t>(holes.count());
+  };
+  if (begin == 0) keep(0);
+  for (Row row = begin; row < end; ++row) {
+    StopIfCancelled(row);
+    replayed.Apply(row);
+    keep(row + 1);
+  }
 }
 
 void HoleTimeline::BuildPyramid() {
   std::vector<Position> level;
-  for (size_t i = 0; i < largest_bytes_.size(); i += kFanOut) {
-    const size_t end = std::min(largest_bytes_.size(), i + kFanOut);
+  for (size_t i = 0; i < positions_; i += kFanOut) {
+    const size_t end = std::min(positions_, i + kFanOut);
     Position worst = static_cast<Position>(i);
     for (size_t j = i + 1; j < end; ++j) {
       worst = Worse(worst, static_cast<Position>(j));
@@ -141,10 +178,7 @@ Position HoleTimeline::WorstOver(Position begin, Position end) const {
 }
 
 uint64_t HoleTimeline::ResidentBytes() const {
-  uint64_t bytes = (free_bytes_.capacity() + largest_bytes_.capacity() +
-                    unusable_bytes_.capacity()) *
-                       sizeof(uint64_t) +
-                   counts_.capacity() * sizeof(uint32_t);
+  uint64_t bytes = positions_ * (3 * sizeof(uint64_t) + sizeof(uint32_t));
   for (const auto& level : levels_)
     bytes += level.capacity() * sizeof(Position);
   return bytes;

@@ -68,6 +68,62 @@ std::vector<Usage> WholeSites(const SiteTable& sites) {
 
 constexpr Usage kNotCounted;
 
+// Which rows change what is counted. Where a filter keeps few sites most do
+// not, and cost a look at their site each.
+class ChangingRows {
+ public:
+  static constexpr uint32_t kBlockRows = 64;
+
+  ChangingRows(const AllocatorReplay& replay, const std::vector<Usage>& by_site,
+               const std::vector<bool>& kept)
+      : replay_(replay), trace_(replay.trace()), kept_(kept) {
+    // Else a row may change more than what its own site counts.
+    if (!trace_.has_layout || !replay.replacements().empty()) return;
+    for (const Usage& usage : by_site) {
+      is_counted_.push_back(usage.live_count != 0);
+    }
+    blocks_.resize(trace_.row_count() / kBlockRows + 1);
+  }
+
+  // Of the block that begins at `begin`, a bit for each row. Blocks are asked
+  // for in order.
+  uint64_t OfBlock(Position begin) {
+    const Position end = std::min(trace_.row_count(), begin + kBlockRows);
+    if (blocks_.empty()) return ~uint64_t{0};
+    const size_t block = begin / kBlockRows;
+    uint64_t changing = 0;
+    // Without branches: whether a row allocates or frees cannot be foretold.
+    for (Row row = begin; row < end; ++row) {
+      const RowKind kind = trace_.kind_of[row];
+      const bool is_alloc = kind == RowKind::kAlloc;
+      const bool is_free = kind == RowKind::kFree;
+      const bool is_region =
+          kind == RowKind::kRegionAdd || kind == RowKind::kRegionRemove;
+      const bool alloc_counts =
+          is_alloc & is_counted_[is_alloc ? trace_.site[row] : 0];
+      const Row partner = replay_.PartnerOf(row);
+      // A row's own bit is not set yet.
+      const Row freed = is_free & (partner != kNoRow) ? partner : row;
+      const uint64_t seen =
+          freed / kBlockRows == block ? changing : blocks_[freed / kBlockRows];
+      const bool free_counts = is_free & (seen >> (freed % kBlockRows));
+      const bool keeps = kept_.empty() || !is_alloc || kept_[row];
+      const bool changes = (alloc_counts & keeps) | free_counts | is_region;
+      changing |= static_cast<uint64_t>(changes) << (row - begin);
+    }
+    blocks_[block] = changing;
+    return changing;
+  }
+
+ private:
+  const AllocatorReplay& replay_;
+  const AllocatorTrace& trace_;
+  const std::vector<bool>& kept_;
+  // By site. Both are empty where any row may change something.
+  std::vector<uint8_t> is_counted_;
+  std::vector<uint64_t> blocks_;
+};
+
 }  // namespace
 
 UsageTimeline::UsageTimeline(const AllocatorReplay* replay)
@@ -93,8 +149,6 @@ UsageTimeline::UsageTimeline(const AllocatorReplay* replay,
   Walk(Usage());
 }
 
-// Most rows change nothing where a filter keeps few sites: those cost a look at
-// their site each.
 void UsageTimeline::Walk(Usage usage) {
   const Position end = replay_->trace().row_count();
   if (replay_->regions_derived()) {
@@ -104,17 +158,21 @@ void UsageTimeline::Walk(Usage usage) {
   }
   blocks_.reserve(end / kBlockRows + 1);
   levels_.emplace_back().reserve(end / kBlockRows + 1);
-  UsageExtremes extremes = ExtremesOf(usage, 0);
-  for (Row row = 0; row < end; ++row) {
-    StopIfCancelled(row);
-    if (row % kBlockRows == 0) {
-      if (row != 0) levels_[0].push_back(extremes);
-      blocks_.push_back(usage);
-      extremes = ExtremesOf(usage, row);
+  static_assert(kBlockRows == ChangingRows::kBlockRows);
+  ChangingRows changing(*replay_, by_site_, kept_);
+  for (Position begin = 0; begin < end; begin += kBlockRows) {
+    StopIfCancelled(begin);
+    blocks_.push_back(usage);
+    UsageExtremes extremes = ExtremesOf(usage, begin);
+    uint64_t rows = changing.OfBlock(begin);
+    if (end - begin < kBlockRows) rows &= (uint64_t{1} << (end - begin)) - 1;
+    for (; rows != 0; rows &= rows - 1) {
+      const Row row = begin + static_cast<Row>(__builtin_ctzll(rows));
+      if (Apply(row, &usage)) extremes.Include(usage, row + 1);
     }
-    if (Apply(row, &usage)) extremes.Include(usage, row + 1);
+    levels_[0].push_back(extremes);
   }
-  levels_[0].push_back(extremes);
+  if (end == 0) levels_[0].push_back(ExtremesOf(usage, 0));
   if (end % kBlockRows == 0) blocks_.push_back(usage);
   BuildPyramid();
 }
