@@ -368,7 +368,8 @@ inline constexpr std::string_view kUnreadableRecords = "unreadable_records";
 // kLibraryFrame, one for each frame, innermost first, in one order.
 inline constexpr std::string_view kStackRecord = "stack";
 // A recorded op: display_name is its name as kOp of a site says it. Stats:
-// kStack (where it was called), kMadeAtStack, kObject; each where it is known.
+// kStack (where it was called), kMadeAtStack, kObject, kOfOptimizer; each where
+// it is known.
 inline constexpr std::string_view kOpRecord = "op";
 // What was asked for outside of any op, by threads that Python does not know
 // (tf.data's). Stats: kBytes, what was asked for, which is all that tells it;
@@ -395,9 +396,11 @@ inline constexpr std::string_view kStack = "stack";  // uint64
 inline constexpr std::string_view kMadeAtStack = "made_at_stack";  // uint64
 // What was made there: "Conv2D conv2d_1".
 inline constexpr std::string_view kObject = "object";  // str
-inline constexpr std::string_view kChain = "chain";    // str, repeated
-inline constexpr std::string_view kBytes = "bytes";    // uint64
-inline constexpr std::string_view kText = "text";      // str
+// 1: that is an optimizer.
+inline constexpr std::string_view kOfOptimizer = "of_optimizer";  // uint64
+inline constexpr std::string_view kChain = "chain";  // str, repeated
+inline constexpr std::string_view kBytes = "bytes";  // uint64
+inline constexpr std::string_view kText = "text";    // str
 inline constexpr uint64_t kFirstPythonStack = uint64_t{1} << 32;
 
 // Stats of the plane kSourcePlane, as the collector writes it.
@@ -420,8 +423,10 @@ inline constexpr std::string_view kDroppedStacks = "dropped_stacks";  // uint64
 // next number, from 0 in each line. An event named kFree gives back the one of
 // that number (kNumber). What is not given back stays after the step.
 //
-// What was live before the step (variables, inputs, constants) is not asked
-// for.
+// A site with kHloModule and kHloProgramId stands for a run of that module of
+// kModulesPlane: it has no bytes of its own, and asks for all that XLA planned
+// for the module. What was live before the step (variables, inputs, constants)
+// is not asked for.
 inline constexpr std::string_view kForecastPlane = "/oom_forensics:forecast";
 inline constexpr std::string_view kForecast = "forecast";
 inline constexpr std::string_view kNumber = "number";  // uint64

@@ -106,6 +106,20 @@ std::vector<SitePart> PartsOf(const AllocationSite& block,
   return parts;
 }
 
+// Ops inside modules have the names that Python knows them by.
+void MarkOptimizers(HostTrace* trace) {
+  if (trace->source.empty()) return;
+  for (CompiledModule& module : trace->modules) {
+    for (CompiledAllocation& allocation : module.allocations) {
+      for (CompiledBuffer& buffer : allocation.buffers) {
+        const OpSource* source =
+            trace->source.OpOf(trace->strings.Intern(buffer.op_name));
+        buffer.of_optimizer = source != nullptr && source->of_optimizer;
+      }
+    }
+  }
+}
+
 void OpenBlocks(HostTrace* trace) {
   const auto count = static_cast<SiteId>(trace->sites.size());
   for (SiteId id = 0; id < count; ++id) {
@@ -133,6 +147,7 @@ void NameCompiledBlocks(HostTrace* trace) {
     Rename(matcher.MatchRows(allocator), &allocator, trace);
     Rename(MatchFreshResults(*trace, allocator), &allocator, trace);
   }
+  MarkOptimizers(trace);
   OpenBlocks(trace);
 }
 

@@ -252,6 +252,7 @@ std::string KindInWords(const CompiledRequest& request) {
 Role RoleOfBuffer(const CompiledBuffer& buffer) {
   RequestKind kind;
   kind.has_shape = true;
+  kind.of_optimizer = buffer.of_optimizer;
   switch (PurposeOf(buffer.op_name, kind)) {
     case OpPurpose::kVariable:
       return ROLE_VARIABLE;

@@ -107,7 +107,7 @@ OpPurpose PurposeOf(std::string_view op_name, const RequestKind& request) {
   const std::string_view type = OpTypeOf(path);
   if (IsScratch(type, request)) return OpPurpose::kWorkspace;
   if (IsInputOp(type) || IsOfManyDevices(path)) return OpPurpose::kInput;
-  if (IsOptimizerScope(path)) {
+  if (request.of_optimizer || IsOptimizerScope(path)) {
     if (path.find("/Initializer/") != std::string_view::npos) {
       return OpPurpose::kOptimizerSlot;
     }

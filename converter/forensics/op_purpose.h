@@ -40,6 +40,8 @@ struct RequestKind {
   size_t rank = 0;
   // The op ran eagerly: its name is its type and has no scope.
   bool eager = false;
+  // The program says that the op is an optimizer's, whatever its name.
+  bool of_optimizer = false;
 };
 
 OpPurpose PurposeOf(std::string_view op_name, const RequestKind& request);

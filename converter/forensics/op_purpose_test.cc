@@ -56,6 +56,17 @@ TEST(OpPurposeTest, OptimizersAreTheScopesThatKerasGivesThem) {
   EXPECT_EQ(OfOutput("adamant/dense/Relu"), OpPurpose::kForward);
 }
 
+TEST(OpPurposeTest, AnOptimizerIsWhatTheProgramSaysIsOne) {
+  RequestKind kind{"output", "float32", true, 2, false};
+  kind.of_optimizer = true;
+  EXPECT_EQ(PurposeOf("StatefulPartitionedCall/damped/mul_3", kind),
+            OpPurpose::kOptimizerUpdate);
+  kind.region_type = "temp";
+  EXPECT_EQ(
+      PurposeOf("StatefulPartitionedCall/damped/AssignSubVariableOp_1", kind),
+      OpPurpose::kVariableUpdate);
+}
+
 TEST(OpPurposeTest, VariablesAreTheirInitializersAndTheirOps) {
   EXPECT_EQ(OfOutput("dense/kernel/Initializer/random_uniform"),
             OpPurpose::kVariable);

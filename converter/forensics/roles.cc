@@ -21,6 +21,8 @@ RequestKind KindOf(const HostTrace& host, const AllocationSite& site,
   kind.has_shape = ParseShape(host.ShapeOf(site), &dims);
   kind.rank = dims.size();
   kind.eager = ModeOf(host, site) == EAGER;
+  const OpSource* source = host.source.OpOf(site.op);
+  kind.of_optimizer = source != nullptr && source->of_optimizer;
   return kind;
 }
 

@@ -50,6 +50,8 @@ struct CompiledBuffer {
   bool held_for_backward = false;
   // The module has ops that compute the gradient of its op.
   bool has_gradient = false;
+  // The program says that its op is an optimizer's.
+  bool of_optimizer = false;
 };
 
 // A part of an allocation at one program point: a buffer, or what none uses.

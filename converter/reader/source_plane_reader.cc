@@ -54,6 +54,7 @@ class SourcePlaneReader {
         op.called = stack(StatKind::kStack);
         op.made_at = stack(StatKind::kMadeAtStack);
         op.object = TextStat(record, StatKind::kObject);
+        op.of_optimizer = record.stats.Uint64Or(StatKind::kOfOptimizer, 0) != 0;
         source().AddOp(context_->Intern(record.display_name), op);
       } else if (record.kind == schema::kSizeRecord) {
         source().AddSize(record.stats.Uint64Or(StatKind::kBytes, 0),

@@ -50,6 +50,7 @@ constexpr NamedStat kCollectorStats[] = {
     {schema::kStack, StatKind::kStack},
     {schema::kMadeAtStack, StatKind::kMadeAtStack},
     {schema::kObject, StatKind::kObject},
+    {schema::kOfOptimizer, StatKind::kOfOptimizer},
     {schema::kChain, StatKind::kChain},
     {schema::kBytes, StatKind::kBytes},
     {schema::kText, StatKind::kText},

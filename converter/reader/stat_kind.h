@@ -51,6 +51,7 @@ enum class StatKind : uint8_t {
   kStack,
   kMadeAtStack,
   kObject,
+  kOfOptimizer,
   kChain,
   kBytes,
   kText,

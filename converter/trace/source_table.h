@@ -58,6 +58,8 @@ struct OpSource {
   StackIndex made_at = kNoStack;
   // "Conv2D conv2d_1"
   StringId object = kEmptyString;
+  // That is an optimizer.
+  bool of_optimizer = false;
 };
 
 // What keeps live allocations from being freed.

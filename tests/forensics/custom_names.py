@@ -1,5 +1,5 @@
 """A loop of the program's own: layers in CamelCase, two replicas, an optimizer of its own name
-inside a LossScaleOptimizer. Argument: the logdir."""
+inside a LossScaleOptimizer; then an optimizer of the program's own class. Argument: the logdir."""
 
 import sys
 
@@ -19,6 +19,21 @@ class Encoder(keras.layers.Layer):  # type: ignore[misc]
     def call(self, x: tf.Tensor) -> tf.Tensor:
         """Applies them."""
         return tf.nn.relu(self.second(self.first(x)))
+
+
+class Damped(keras.optimizers.Optimizer):  # type: ignore[misc]
+    """Slows down what has moved already; nothing in its name tells that it is an optimizer."""
+
+    def build(self, variables: list[keras.Variable]) -> None:
+        """Makes a slot for each variable."""
+        super().build(variables)
+        self.moved = [self.add_variable_from_reference(v, name="moved") for v in variables]
+
+    def update_step(self, gradient: tf.Tensor, variable: keras.Variable, rate: tf.Tensor) -> None:
+        """Changes one variable."""
+        moved = self.moved[self._get_variable_index(variable)]
+        moved.assign(0.9 * moved + tf.abs(gradient))
+        variable.assign_sub(rate * gradient / (1.0 + moved))
 
 
 (cpu,) = tf.config.list_physical_devices("CPU")
@@ -44,3 +59,7 @@ images = tf.data.Dataset.from_tensor_slices(tf.random.normal([2048, 128])).batch
 with oom_forensics.record(sys.argv[1]):
     for batch in strategy.experimental_distribute_dataset(images):
         train(batch)
+
+    alone = keras.Sequential([keras.Input((128,)), keras.layers.Dense(256), keras.layers.Dense(1)])
+    alone.compile(Damped(0.01), "mse", jit_compile=False)
+    alone.fit(tf.random.normal([512, 128]), tf.random.normal([512, 1]), batch_size=256, verbose=0)

@@ -66,5 +66,14 @@ def test_an_optimizer_of_any_name_inside_another_one_is_an_optimizer(
     assert "ACTIVATION" not in {role for _, role in updates}
 
 
+def test_an_optimizer_of_the_programs_own_class_is_known_by_what_it_is(
+    rows: list[dict[str, Any]],
+) -> None:
+    updates = of(rows, "/damped/")
+    assert updates
+    assert {role for _, role in updates} <= {"OPTIMIZER", "WORKSPACE", "VARIABLE"}
+    assert "OPTIMIZER" in {role for _, role in updates}
+
+
 def test_what_comes_from_the_iterator_of_many_devices_is_input(rows: list[dict[str, Any]]) -> None:
     assert {role for _, role in of(rows, "MultiDeviceIterator")} == {"INPUT"}

@@ -92,8 +92,7 @@ def _lines_of(
         plane.add_size(size_bytes, stack)
     resolver = OpResolver(graphs, objects, origin)
     for name, op in resolver.resolve_all([*run.ops, *compiled_ops(run.trace)]):
-        made = op.keras_object
-        plane.add_op(name, op.stack, made.made_at if made else (), made.text if made else "")
+        plane.add_op(name, op.stack, op.keras_object)
         if run.deadline.passed:
             break
     _add_texts(run, plane, ShownPaths(settings.source_paths))

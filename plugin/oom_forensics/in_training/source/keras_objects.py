@@ -24,6 +24,9 @@ from oom_forensics.in_training.source.frames import Stack, stack_of
 # Scopes of all graphs together.
 _MOST_SCOPES = 100_000
 
+# What optimizers are derived from, in Keras 3 and in Keras 2.
+_OPTIMIZERS = {"BaseOptimizer", "_BaseOptimizer"}
+
 
 class KerasObject(NamedTuple):
     """An object that operations belong to."""
@@ -34,6 +37,7 @@ class KerasObject(NamedTuple):
     """Where it was made, innermost first; empty where that is not known."""
     made_by_user: bool
     """Whether the user's own line makes it, not a library on the user's behalf."""
+    is_optimizer: bool
 
 
 class _Made(NamedTuple):
@@ -149,7 +153,9 @@ class KerasObjects:
             return
         graph = ops.get_default_graph()
         path = "/".join(filter(None, (graph.get_name_scope(), below)))
-        found = KerasObject(f"{type(owner).__name__} {name}", made.at, made.by_user)
+        cls = type(owner)
+        is_optimizer = any(base.__name__ in _OPTIMIZERS for base in cls.__mro__)
+        found = KerasObject(f"{cls.__name__} {name}", made.at, made.by_user, is_optimizer)
         self._of_graph.setdefault(graph, {})[path] = found
         self._of_any_graph[path] = found
         self._scopes += 1

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from oom_forensics.in_training.source.frames import Stack
+from oom_forensics.in_training.source.keras_objects import KerasObject
 from oom_forensics.in_training.source.line_texts import text_of
 from oom_forensics.in_training.source.shown_paths import ShownPaths
 
@@ -56,15 +57,18 @@ class SourcePlane:
         self._stacks[stack] = int(record.id)
         return int(record.id)
 
-    def add_op(self, name: str, stack: Stack, made_at: Stack, object_text: str) -> None:
+    def add_op(self, name: str, stack: Stack, made: KerasObject | None) -> None:
         """Writes where an op comes from; what is empty is not known."""
         record = self._record("op", name)
         if stack:
             self._number_stat(record, "stack", self.add_stack(stack))
-        if made_at:
-            self._number_stat(record, "made_at_stack", self.add_stack(made_at))
-        if object_text:
-            self._text_stat(record, "object", object_text)
+        if made is None:
+            return
+        if made.made_at:
+            self._number_stat(record, "made_at_stack", self.add_stack(made.made_at))
+        self._text_stat(record, "object", made.text)
+        if made.is_optimizer:
+            self._number_stat(record, "of_optimizer", 1)
 
     def add_size(self, size_bytes: int, stack: Stack) -> None:
         """Writes where that was made which asks for so many bytes outside of any op."""
