@@ -18,21 +18,22 @@ program in this package). Python passes their answers on and never recomputes.
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from oom_forensics.in_training.recorder import (
-    RecorderError,
-    configure,
-    last_report,
-    memory_stats,
-    record,
-    snapshot,
-)
-
 if TYPE_CHECKING:
+    from oom_forensics.in_training.recorder import (
+        RecorderError,
+        configure,
+        last_report,
+        memory_stats,
+        record,
+        snapshot,
+    )
     from oom_forensics.in_training.step_forecast.ahead import AheadForecast
+    from oom_forensics.in_training.step_forecast.keras_callback import ForecastCallback
     from oom_forensics.trace import Trace
 
 __version__ = "0.1.0"
@@ -48,6 +49,19 @@ __all__ = [
     "snapshot",
 ]
 
+# Imported when they are asked for: TensorBoard imports this package at its start, and the
+# command for each question; Keras is imported only by who asks for its callback.
+_RECORDER = "oom_forensics.in_training.recorder"
+_MODULE_OF = {
+    "ForecastCallback": "oom_forensics.in_training.step_forecast.keras_callback",
+    "RecorderError": _RECORDER,
+    "configure": _RECORDER,
+    "last_report": _RECORDER,
+    "memory_stats": _RECORDER,
+    "record": _RECORDER,
+    "snapshot": _RECORDER,
+}
+
 
 def open(path: str | os.PathLike[str], run: str = "") -> Trace:  # noqa: A001, as in `PIL.Image.open`
     """Opens an .xplane.pb file, a run's folder, or a run (the newest) of a logdir.
@@ -55,7 +69,6 @@ def open(path: str | os.PathLike[str], run: str = "") -> Trace:  # noqa: A001, a
     Raises:
       oom_forensics.trace.TraceError: it cannot be opened; one sentence says why.
     """
-    # Imported here: TensorBoard imports this package at its start.
     from oom_forensics.trace import Trace
 
     return Trace(path, run)
@@ -71,16 +84,13 @@ def forecast(
 
     See `oom_forensics.in_training.step_forecast.ahead.forecast` and docs/forecast.md.
     """
-    # Imported here: TensorBoard imports this package at its start.
     from oom_forensics.in_training.step_forecast import ahead
 
     return ahead.forecast(model_or_function, *specs, batch_size=batch_size, limit_bytes=limit_bytes)
 
 
 def __getattr__(name: str) -> Any:
-    # Keras is imported only by who asks for its callback.
-    if name == "ForecastCallback":
-        from oom_forensics.in_training.step_forecast.keras_callback import ForecastCallback
-
-        return ForecastCallback
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(module), name)
