@@ -1,8 +1,8 @@
 #include "converter/forensics/short_lived.h"
 
 #include <algorithm>
+#include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "converter/cancellation/cancellation.h"
 
 namespace oom_forensics {
@@ -14,7 +14,16 @@ ShortLived FindShortLived(const OomCase& oom) {
   };
   const AllocatorReplay& replay = oom.replay();
   const AllocatorTrace& trace = replay.trace();
-  absl::flat_hash_map<SiteId, Siblings> siblings;
+  // Both by site, which are few beside the rows.
+  const SiteTable& sites = replay.host().sites;
+  std::vector<Siblings> siblings(sites.size());
+  std::vector<bool> is_like_refused(sites.size());
+  for (SiteId id = 0; id < sites.size(); ++id) {
+    const AllocationSite& site = sites.Get(id);
+    is_like_refused[id] = site.op == oom.site().op &&
+                          site.shape == oom.site().shape &&
+                          site.requested_bytes == oom.requested_bytes();
+  }
   ShortLived found;
   int64_t last_step = -1;
   for (Row row = 0; row < oom.failure(); ++row) {
@@ -27,21 +36,20 @@ ShortLived FindShortLived(const OomCase& oom) {
       of_site.longest_rows = std::max(of_site.longest_rows, row - alloc);
       continue;
     }
-    if (trace.kind_of[row] != RowKind::kAlloc) continue;
-    const AllocationSite& site = replay.SiteOf(row);
+    if (trace.kind_of[row] != RowKind::kAlloc ||
+        !is_like_refused[trace.site[row]]) {
+      continue;
+    }
     const int64_t step = oom.steps().IndexOf(row);
-    if (step > last_step && row < oom.steps().spans().back().end &&
-        site.op == oom.site().op && site.shape == oom.site().shape &&
-        site.requested_bytes == oom.requested_bytes()) {
+    if (step > last_step && row < oom.steps().spans().back().end) {
       ++found.served_before;
       last_step = step;
     }
   }
   for (const Row row : oom.live()) {
-    const auto of_site = siblings.find(trace.site[row]);
-    if (of_site == siblings.end() ||
-        of_site->second.finished < kMinShortLivedSiblings ||
-        of_site->second.longest_rows > kShortLifeRows) {
+    const Siblings& of_site = siblings[trace.site[row]];
+    if (of_site.finished < kMinShortLivedSiblings ||
+        of_site.longest_rows > kShortLifeRows) {
       continue;
     }
     found.bytes += replay.BytesOf(row);
