@@ -103,7 +103,7 @@ class ChangingRows {
           is_alloc & is_counted_[is_alloc ? trace_.site[row] : 0];
       const Row partner = replay_.PartnerOf(row);
       // A row's own bit is not set yet.
-      const Row freed = is_free & (partner != kNoRow) ? partner : row;
+      const Row freed = (is_free & (partner != kNoRow)) ? partner : row;
       const uint64_t seen =
           freed / kBlockRows == block ? changing : blocks_[freed / kBlockRows];
       const bool free_counts = is_free & (seen >> (freed % kBlockRows));
