@@ -58,7 +58,7 @@ class FlightRecorderTest : public testing::Test {
     Failure failure;
     failure.sequence = refused.sequence;
     failure.statistics = AllocatorStatistics{};
-    recorder_.AddFailure(failure);
+    recorder_.failures().Add(failure);
     return refused;
   }
 

@@ -57,7 +57,7 @@ class MemoryStoryTest : public testing::Test {
         recorder_.RecordFailure(0, MakeSite("dense_1/MatMul", bytes), 42, 1);
     failure.statistics =
         AllocatorStatistics{4, 70 * kMiB, 71 * kMiB, 50 * kMiB, 0};
-    recorder_.AddFailure(failure);
+    recorder_.failures().Add(failure);
     AllocatorState state;
     state.info.name = "direct";
     state.info.has_layout = false;
@@ -75,7 +75,7 @@ class MemoryStoryTest : public testing::Test {
     AddChunk(&failure.memory_dump, kPool + 50 * kMiB, 15 * kMiB, false);
     AddChunk(&failure.memory_dump, kPool + 65 * kMiB, 20 * kMiB, true);
     AddChunk(&failure.memory_dump, kPool + 85 * kMiB, 15 * kMiB, false);
-    recorder_.AddFailure(failure);
+    recorder_.failures().Add(failure);
     // What happens afterwards is not part of the story.
     Alloc(9, "later", 1 * kMiB);
     AllocatorState state;

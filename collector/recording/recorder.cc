@@ -1,18 +1,12 @@
 #include "collector/recording/recorder.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "collector/recording/clock.h"
 
 namespace oom_forensics::collector {
 namespace {
-
-// How long allocations that are under way are waited for.
-constexpr int kPolls = 5000;
-constexpr auto kBetweenPolls = std::chrono::microseconds(200);
 
 template <typename T, typename Condition>
 void EraseIf(std::vector<T>* items, Condition condition) {
@@ -21,21 +15,6 @@ void EraseIf(std::vector<T>* items, Condition condition) {
 }
 
 }  // namespace
-
-class Recorder::Standstill {
- public:
-  explicit Standstill(Recorder* recorder) : recorder_(recorder) {
-    for (Shard& shard : recorder_->shards_) shard.lock.lock();
-  }
-  ~Standstill() {
-    for (Shard& shard : recorder_->shards_) shard.lock.unlock();
-  }
-  Standstill(const Standstill&) = delete;
-  Standstill& operator=(const Standstill&) = delete;
-
- private:
-  Recorder* recorder_;
-};
 
 Recorder::Recorder(const Settings& settings, size_t max_live_allocations) {
   static_assert(kShards == 64, "ShardOf() takes six bits of the hash");
@@ -214,17 +193,6 @@ void Recorder::RecordStep(int64_t step, uint32_t thread) noexcept {
   Log(&shard, &event);
 }
 
-void Recorder::AddFailure(Failure failure) {
-  std::lock_guard<std::mutex> lock(failures_mutex_);
-  size_t dump_bytes = failure.memory_dump.size();
-  for (const Failure& known : failures_) dump_bytes += known.memory_dump.size();
-  // A job that searches for its batch size fails many times: the first dumps
-  // are kept, and the numbers of the last failures.
-  if (dump_bytes > kMaxDumpBytes) failure.memory_dump.clear();
-  if (failures_.size() == kMaxFailures) failures_.erase(failures_.begin());
-  failures_.push_back(std::move(failure));
-}
-
 const AllocatorInfo* Recorder::AddAllocator(const void* address,
                                             AllocatorInfo info) {
   const uint64_t next = next_sequence_.load(std::memory_order_relaxed);
@@ -259,46 +227,6 @@ void Recorder::DropAllocator(AllocatorId allocator) {
                       next_sequence_.load(std::memory_order_relaxed));
 }
 
-uint64_t Recorder::CountLogged() const {
-  uint64_t logged = 0;
-  for (const Shard& shard : shards_) logged += shard.logged;
-  return logged;
-}
-
-size_t Recorder::CountLive() const {
-  size_t live = 0;
-  for (const Shard& shard : shards_) live += shard.live.size();
-  return live;
-}
-
-TotalsByAllocator Recorder::SumTotals() const {
-  TotalsByAllocator sum = {};
-  for (const Shard& shard : shards_) {
-    for (size_t i = 0; i < kMaxAllocators; ++i) {
-      sum[i].allocs += shard.totals[i].allocs;
-      sum[i].frees += shard.totals[i].frees;
-      sum[i].dropped += shard.totals[i].dropped;
-      sum[i].unlisted += shard.totals[i].unlisted;
-    }
-  }
-  return sum;
-}
-
-LiveState Recorder::CopyLiveState() const {
-  LiveState state;
-  state.allocations.reserve(CountLive());
-  state.next_sequence = next_sequence_.load(std::memory_order_relaxed);
-  state.time_ns = WallClockNs();
-  for (const Shard& shard : shards_) {
-    shard.live.ForEach([&](const LiveAllocation& allocation) {
-      state.allocations.push_back(allocation);
-    });
-  }
-  state.regions = regions_;
-  state.training_step = training_step_;
-  return state;
-}
-
 uint64_t Recorder::CountUnlisted(AllocatorId allocator) {
   uint64_t count = 0;
   for (Shard& shard : shards_) {
@@ -313,151 +241,12 @@ std::vector<Region> Recorder::Regions() {
   return regions_;
 }
 
-bool Recorder::StartCapture(CaptureOwner owner) {
-  const auto index = static_cast<size_t>(owner);
-  std::lock_guard<std::mutex> lock(capture_mutex_);
-  if (captures_[index] != nullptr) return false;
-  auto capture = std::make_unique<Recording>();
-  capture->keeps_allocators = recordings_;
-  {
-    const Standstill standstill(this);
-    capture->baseline = CopyLiveState();
-    capture->log = std::make_unique<CaptureLog>(capture->baseline.next_sequence,
-                                                capture_events_);
-    capture->totals = SumTotals();
-    capture_logs_[index] = capture->log.get();
-  }
-  captures_[index] = std::move(capture);
-  return true;
-}
-
-template <typename AtEnd>
-void Recorder::ReachEnd(AtEnd at_end) {
-  uint64_t under_way = 0;
-  {
-    const Standstill standstill(this);
-    const uint64_t end = next_sequence_.load(std::memory_order_relaxed);
-    under_way = end - 1 - CountLogged();
-    arrived_.store(0, std::memory_order_relaxed);
-    awaited_below_.store(end, std::memory_order_relaxed);
-    at_end(end);
-  }
-  for (int i = 0; i < kPolls && arrived_.load() < under_way; ++i) {
-    std::this_thread::sleep_for(kBetweenPolls);
-  }
-  const Standstill standstill(this);
-  awaited_below_.store(0, std::memory_order_relaxed);
-}
-
-std::unique_ptr<Recording> Recorder::StopCapture(CaptureOwner owner) {
-  const auto index = static_cast<size_t>(owner);
-  std::lock_guard<std::mutex> lock(capture_mutex_);
-  // Taken out first: where memory is too short to finish it, it is given up.
-  std::unique_ptr<Recording> capture = std::move(captures_[index]);
-  if (capture == nullptr) return nullptr;
-  ReachEnd([&](uint64_t end) {
-    capture->log->EndAt(end);
-    capture->stop_ns = WallClockNs();
-    const TotalsByAllocator now = SumTotals();
-    for (size_t i = 0; i < kMaxAllocators; ++i) {
-      EventTotals& totals = capture->totals[i];
-      totals.allocs = now[i].allocs - totals.allocs;
-      totals.frees = now[i].frees - totals.frees;
-      totals.dropped = now[i].dropped - totals.dropped;
-      totals.unlisted = now[i].unlisted;
-    }
-  });
-  {
-    const Standstill standstill(this);
-    capture_logs_[index] = nullptr;
-  }
-  for (size_t i = 0; i < kMaxAllocators; ++i) {
-    const auto allocator = static_cast<AllocatorId>(i);
-    capture->totals[i].allocs += capture->log->late(allocator);
-    capture->totals[i].dropped += capture->log->dropped(allocator);
-  }
-  for (const Event& event : capture->log->TakeEarlier()) {
-    --capture->totals[event.allocator].allocs;
-    capture->baseline.allocations.push_back({event.address, event.time_ns,
-                                             event.value, event.site,
-                                             event.thread, event.allocator});
-  }
-  capture->failures = FailuresSince(capture->baseline.next_sequence);
-  return capture;
-}
-
-std::unique_ptr<Recording> Recorder::Recent() {
-  auto recording = std::make_unique<Recording>();
-  recording->keeps_allocators = recordings_;
-  {
-    std::lock_guard<std::mutex> lock(capture_mutex_);
-    ReachEnd([](uint64_t) {});
-  }
-  {
-    const Standstill standstill(this);
-    const TotalsByAllocator now = SumTotals();
-    for (size_t i = 0; i < kMaxAllocators; ++i) {
-      recording->totals[i].unlisted = now[i].unlisted;
-    }
-    recording->baseline = CopyLiveState();
-    recording->events = ring_->Read(1, recording->baseline.next_sequence - 1);
-    recording->stop_ns = recording->baseline.time_ns;
-  }
-  Rewind(recording->events, &recording->baseline);
-  for (const Event& event : recording->events) {
-    EventTotals& totals = recording->totals[event.allocator];
-    if (event.kind == RecordedKind::kAlloc) ++totals.allocs;
-    if (event.kind == RecordedKind::kFree) ++totals.frees;
-  }
-  recording->failures = FailuresSince(recording->baseline.next_sequence);
-  return recording;
-}
-
-std::vector<Failure> Recorder::FailuresSince(uint64_t sequence) {
-  std::lock_guard<std::mutex> lock(failures_mutex_);
-  std::vector<Failure> failures;
-  for (const Failure& failure : failures_) {
-    if (failure.sequence >= sequence) failures.push_back(failure);
-  }
-  return failures;
-}
-
 void Recorder::Clear() {
   const Standstill standstill(this);
   for (Shard& shard : shards_) {
     shard.live.Clear();
     for (EventTotals& totals : shard.totals) totals.unlisted = 0;
   }
-}
-
-void Recorder::BeforeFork() {
-  capture_mutex_.lock();
-  forking_ = true;
-  failures_mutex_.lock();
-  allocators_.BeforeFork();
-  sites_.mutex().lock();
-  stacks_.lock().lock();
-  for (Shard& shard : shards_) shard.lock.lock();
-}
-
-void Recorder::AfterForkInParent() {
-  for (Shard& shard : shards_) shard.lock.unlock();
-  stacks_.lock().unlock();
-  sites_.mutex().unlock();
-  allocators_.AfterFork();
-  failures_mutex_.unlock();
-  forking_ = false;
-  capture_mutex_.unlock();
-}
-
-void Recorder::AfterForkInChild() {
-  capture_logs_ = {};
-  captures_ = {};
-  // What other threads were about to record, they will in the parent.
-  awaited_below_ = 0;
-  shards_[0].logged += next_sequence_.load() - 1 - CountLogged();
-  AfterForkInParent();
-  allocators_.AfterForkInChild();
 }
 
 }  // namespace oom_forensics::collector

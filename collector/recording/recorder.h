@@ -36,6 +36,7 @@
 #include "collector/recording/capture_log.h"
 #include "collector/recording/event.h"
 #include "collector/recording/event_ring.h"
+#include "collector/recording/failure_log.h"
 #include "collector/recording/live_set.h"
 #include "collector/recording/recording.h"
 #include "collector/recording/site_interner.h"
@@ -83,7 +84,7 @@ class Recorder {
   void RecordRegion(RecordedKind kind, AllocatorId allocator,
                     const void* address, uint64_t size_bytes,
                     uint32_t thread) noexcept;
-  // Returns the event's sequence, for AddFailure().
+  // Returns the event's sequence, for a Failure.
   uint64_t RecordFailure(AllocatorId allocator, SiteId site, int64_t step_id,
                          uint32_t thread) noexcept;
 
@@ -94,10 +95,6 @@ class Recorder {
 
   // A training step begins; kNoStep: the last one is over.
   void RecordStep(int64_t step, uint32_t thread) noexcept;
-
-  void AddFailure(Failure failure);
-  // Those that happened at this sequence or later and are still kept.
-  std::vector<Failure> FailuresSince(uint64_t sequence);
 
   // Adds an allocator, as AllocatorTable::Add.
   const AllocatorInfo* AddAllocator(const void* address, AllocatorInfo info);
@@ -130,6 +127,7 @@ class Recorder {
   AllocatorTable& allocators() { return allocators_; }
   SiteInterner& sites() { return sites_; }
   StackTable& stacks() { return stacks_; }
+  FailureLog& failures() { return failures_; }
 
   // fork(): everything is locked before it and unlocked on both sides; a
   // recording goes on in the parent only.
@@ -139,8 +137,6 @@ class Recorder {
 
  private:
   static constexpr size_t kShards = 64;
-  static constexpr size_t kMaxFailures = 64;
-  static constexpr size_t kMaxDumpBytes = size_t{64} << 20;
 
   struct alignas(64) Shard {
     SpinLock lock;
@@ -150,7 +146,20 @@ class Recorder {
     uint64_t logged = 0;
   };
   // Holds every shard's lock.
-  class Standstill;
+  class Standstill {
+   public:
+    explicit Standstill(Recorder* recorder) : recorder_(recorder) {
+      for (Shard& shard : recorder_->shards_) shard.lock.lock();
+    }
+    ~Standstill() {
+      for (Shard& shard : recorder_->shards_) shard.lock.unlock();
+    }
+    Standstill(const Standstill&) = delete;
+    Standstill& operator=(const Standstill&) = delete;
+
+   private:
+    Recorder* recorder_;
+  };
   // Calls at_end(sequence) while everything stands still; then lets the
   // allocations below that sequence that are under way be recorded, for a
   // moment. With capture_mutex_ held.
@@ -206,8 +215,7 @@ class Recorder {
   std::atomic<bool> forking_{false};
   std::mutex capture_mutex_;
   std::array<std::unique_ptr<Recording>, kCaptureOwners> captures_;
-  std::mutex failures_mutex_;
-  std::vector<Failure> failures_;
+  FailureLog failures_;
   uint64_t capture_events_;
 };
 

@@ -117,7 +117,7 @@ void RequestRecorder::RecordFailure(
     refused.sequence = failure.sequence;
     refused.waited_ns = waited_ns;
     if (site != nullptr) refused.site = site->key;
-    recorder_->AddFailure(std::move(failure));
+    recorder_->failures().Add(std::move(failure));
     if (retry_on_failure) {
       ProbeDevice(ProbeMoment::kOutOfMemory);
       on_out_of_memory_(refused);

@@ -427,7 +427,7 @@ TEST_F(TraceWriterTest, SaysAllThatIsKnownOfAFailure) {
   failure.reserved_bytes = 3000;
   failure.largest_free_bytes = 400;
   failure.memory_dump = "the chunk map";
-  recorder_.AddFailure(failure);
+  recorder_.failures().Add(failure);
   auto planes = Finish();
   const auto& events = planes["/oom_forensics:bfc#0"].lines["events"].events;
   ASSERT_EQ(events.size(), 1u);

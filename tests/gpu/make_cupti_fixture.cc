@@ -179,7 +179,7 @@ class Fixture {
     failure.statistics = statistics;
     failure.reserved_bytes = 6 * kGiB;
     failure.largest_free_bytes = kGiB - 256;
-    recorder_.AddFailure(failure);
+    recorder_.failures().Add(failure);
   }
 
   std::string Write() {
