@@ -41,7 +41,7 @@ struct EvidenceSettings {
 struct Settings {
   // OOM_FORENSICS=0: nothing of TensorFlow is touched.
   bool enabled = true;
-  // Events that the always-on recorder keeps. 56 bytes each.
+  // Events that the always-on recorder keeps. 61 bytes each.
   uint64_t allocation_log_buffer_size = 100'000;
   // The share of the allocations below kAlwaysKeptBytes that is recorded, each
   // by its own toss. A recorded one stands for 1 / rate of its kind, so sums

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
+#include <vector>
 
 namespace oom_forensics::collector {
 namespace {
@@ -53,8 +55,7 @@ TEST(EventRingTest, LeavesOutWhatWasNeverWritten) {
   EXPECT_TRUE(ring.Read(1, 0).empty());
 }
 
-// A writer that was stopped for a whole turn writes an old event over a new
-// one: the slot no longer belongs to the sequence that is read.
+// A writer that was stopped for a whole turn writes an old event.
 TEST(EventRingTest, AWriterThatIsLateByAWholeTurnSpoilsNothing) {
   EventRing ring(4);
   for (uint64_t i = 1; i <= 8; ++i) ring.Write(MakeEvent(i));
@@ -74,6 +75,69 @@ TEST(EventRingTest, TakesEventsOfManyThreads) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(ring.Read(1, 4000).size(), 4000u);
+}
+
+// However often each of them writes.
+TEST(EventRingTest, KeepsTheLastEventsOfManyThreadsWithoutAGap) {
+  constexpr uint64_t kCapacity = 20'000;
+  constexpr uint64_t kEvents = 10 * kCapacity;
+  EventRing ring(kCapacity);
+  std::atomic<uint64_t> next{1};
+  std::vector<std::thread> threads;
+  for (uint64_t thread = 0; thread < 5; ++thread) {
+    threads.emplace_back([&ring, &next, thread] {
+      uint64_t seldom = 0;
+      while (true) {
+        // The first thread writes one event in some hundred.
+        const uint64_t now = next.load();
+        if (thread == 0 && now < seldom && now <= kEvents) {
+          std::this_thread::yield();
+          continue;
+        }
+        const uint64_t sequence = next.fetch_add(1);
+        if (sequence > kEvents) return;
+        ring.Write(MakeEvent(sequence));
+        seldom = sequence + 500;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::vector<Event> events = ring.Read(1, kEvents);
+  // How much they leave empty depends on how they were stopped.
+  ASSERT_GT(events.size(), kCapacity / 4);
+  ASSERT_LE(events.size(), kCapacity);
+  for (uint64_t i = 0; i < events.size(); ++i) {
+    ASSERT_EQ(events[i].sequence, kEvents - events.size() + 1 + i);
+    ASSERT_EQ(events[i].address, MakeEvent(events[i].sequence).address);
+  }
+}
+
+// Each thread that ends leaves a part of its block empty. What is given then
+// begins later; nothing is missing in it.
+TEST(EventRingTest, BeginsLaterWhereThreadsLeaveMuchEmpty) {
+  constexpr uint64_t kCapacity = 2000;
+  constexpr uint64_t kEvents = 3000;
+  EventRing ring(kCapacity);
+  for (uint64_t i = 1; i <= kEvents; ++i) {
+    std::thread([&ring, i] { ring.Write(MakeEvent(i)); }).join();
+  }
+  const std::vector<Event> events = ring.Read(1, kEvents);
+  ASSERT_GT(events.size(), 50u);
+  ASSERT_LT(events.size(), kCapacity);
+  for (uint64_t i = 0; i < events.size(); ++i) {
+    EXPECT_EQ(events[i].sequence, kEvents - events.size() + 1 + i);
+  }
+}
+
+TEST(EventRingTest, AThreadWritesIntoManyRings) {
+  EventRing one(100);
+  EventRing other(100);
+  for (uint64_t i = 1; i <= 50; ++i) {
+    one.Write(MakeEvent(i));
+    other.Write(MakeEvent(2 * i));
+  }
+  EXPECT_EQ(one.Read(1, 50).size(), 50u);
+  EXPECT_EQ(other.Read(1, 100).size(), 50u);
 }
 
 }  // namespace

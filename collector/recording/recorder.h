@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "collector/recording/allocator_table.h"
+#include "collector/recording/cache_line.h"
 #include "collector/recording/capture_log.h"
 #include "collector/recording/event.h"
 #include "collector/recording/event_ring.h"
@@ -138,12 +139,14 @@ class Recorder {
  private:
   static constexpr size_t kShards = 64;
 
-  struct alignas(64) Shard {
+  // What an event changes of it lies in two cache lines: it may be another
+  // core that had them last.
+  struct alignas(kCacheLineBytes) Shard {
     SpinLock lock;
-    LiveSet live;
-    TotalsByAllocator totals = {};
     // Events so far.
     uint64_t logged = 0;
+    LiveSet live;
+    alignas(kCacheLineBytes) TotalsByAllocator totals = {};
   };
   // Holds every shard's lock.
   class Standstill {
@@ -193,22 +196,28 @@ class Recorder {
   AllocatorTable allocators_;
   SiteInterner sites_;
   StackTable stacks_;
-  std::unique_ptr<EventRing> ring_;
   std::array<Shard, kShards> shards_;
   // Guarded by the lock of the shard of address 0.
   std::vector<Region> regions_;
   int64_t training_step_ = kNoStep;
-  alignas(64) std::atomic<uint64_t> next_sequence_{1};
+  // The one cache line that every event of every thread writes: it tells their
+  // order (docs/benchmarks.md has what that costs). Alone in it.
+  alignas(kCacheLineBytes) std::atomic<uint64_t> next_sequence_{1};
+  // From here on what every event reads and hardly anything writes.
+  //
   // By owner. Changed only while all shards are locked.
-  std::array<CaptureLog*, kCaptureOwners> capture_logs_ = {};
-  // Events below this sequence are waited for; 0: none is. And how many came.
+  alignas(kCacheLineBytes)
+      std::array<CaptureLog*, kCaptureOwners> capture_logs_ = {};
+  // Events below this sequence are waited for; 0: none is.
   std::atomic<uint64_t> awaited_below_{0};
-  std::atomic<uint64_t> arrived_{0};
   // Read without a lock; changed only before the first event.
   std::atomic<uint64_t> min_bytes_{0};
   // Of 2^32 small allocations, so many are kept.
   std::atomic<uint64_t> kept_of_2_32_{uint64_t{1} << 32};
+  std::unique_ptr<EventRing> ring_;
 
+  // Of the events that were waited for, so many came.
+  alignas(kCacheLineBytes) std::atomic<uint64_t> arrived_{0};
   // Every recording that is made or in hand has a share of it.
   const std::shared_ptr<const void> recordings_ = std::make_shared<const int>();
   // Some thread is at it.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collector/recording/recorder.h"
+#include "collector/recording/thread_state.h"
 
 namespace oom_forensics::collector {
 namespace {
@@ -51,7 +52,7 @@ void BM_AllocAndFree(benchmark::State& state) {
     key.dtype = 1;
     key.requested_bytes = 1 << 20;
     key.allocated_bytes = 1 << 20;
-    const Site* site = recorder.sites().Intern(key);
+    const Site* site = CurrentThread().sites.Intern(key, &recorder.sites());
     recorder.RecordAlloc(0, address, site->id, 42, thread);
     recorder.RecordFree(0, address, thread);
     ++i;

@@ -208,6 +208,41 @@ TEST(RecorderTest, ARecordingIsAConsistentCutUnderThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// The last events and what was live before them fit together whenever they are
+// asked for: none is missing between them, none is there twice.
+TEST(RecorderTest, TheLastEventsAreWholeUnderThreads) {
+  Settings settings;
+  settings.allocation_log_buffer_size = 2000;
+  Recorder recorder(settings);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (uint64_t thread = 1; thread <= 4; ++thread) {
+    threads.emplace_back([&recorder, &stop, thread] {
+      uint64_t i = 0;
+      while (!stop.load()) {
+        const void* address = Address(thread << 32 | (i++ % 512 + 1) << 8);
+        recorder.RecordAlloc(0, address, 1, 0, static_cast<uint32_t>(thread));
+        if (i % (3 * thread) == 0) std::this_thread::yield();
+        recorder.RecordFree(0, address, static_cast<uint32_t>(thread));
+      }
+    });
+  }
+  for (int look = 0; look < 50; ++look) {
+    const auto recent = recorder.Recent();
+    EXPECT_LE(recent->events.size(), 2000u);
+    uint64_t sequence = recent->baseline.next_sequence;
+    for (const Event& event : recent->events) {
+      ASSERT_EQ(event.sequence, sequence++);
+    }
+    EXPECT_LE(Replay(*recent).size(), 4u);
+    EXPECT_EQ(recent->baseline.allocations.size() + recent->totals[0].allocs -
+                  recent->totals[0].frees,
+              Replay(*recent).size());
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST(RecorderTest, AnAllocationStandsWhereItWasServed) {
   Recorder recorder{Settings{}};
   recorder.RecordAlloc(0, Address(4096), 7, 42, 1);

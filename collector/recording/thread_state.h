@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "collector/recording/allocator_table.h"
+#include "collector/recording/site_cache.h"
 
 namespace oom_forensics::collector {
 
@@ -26,6 +27,10 @@ struct ThreadState {
     bool wants_place = false;
     // That place; 0: none.
     uint64_t sequence = 0;
+    // The chunk that it was given, and how many bytes that has; 0: not told.
+    const void* address = nullptr;
+    uint64_t requested_bytes = 0;
+    uint64_t allocated_bytes = 0;
   };
   Request request;
   // What it is giving back to a pool.
@@ -45,6 +50,8 @@ struct ThreadState {
   CompiledRun* compiled_run = nullptr;
   // For sampling; see Recorder::Keeps().
   uint64_t random = 0;
+  // Of the one SiteInterner of the process.
+  SiteCache sites;
 };
 
 inline ThreadState& CurrentThread() noexcept {

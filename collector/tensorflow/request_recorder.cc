@@ -75,7 +75,8 @@ const Site* RequestRecorder::SiteOfRequest(size_t requested_bytes,
       key.shape = shape;
     }
   }
-  if (CompiledRun* const run = CurrentThread().compiled_run) {
+  ThreadState& thread = CurrentThread();
+  if (CompiledRun* const run = thread.compiled_run) {
     DescribeRequest(run, requested_bytes, !key.op.empty(), &key.compiled);
   }
   // A graph's ops were made at another line than the one that runs them; their
@@ -83,7 +84,7 @@ const Site* RequestRecorder::SiteOfRequest(size_t requested_bytes,
   if (python_thread != nullptr && key.mode != ExecutionMode::kGraph) {
     key.stack = stacks_->Take(python_thread);
   }
-  return recorder_->sites().Intern(key);
+  return thread.sites.Intern(key, &recorder_->sites());
 }
 
 void RequestRecorder::RecordAlloc(const AllocatorInfo& allocator,
