@@ -118,14 +118,14 @@ void* HookedAllocateRaw(void* self, size_t alignment, size_t num_bytes,
   const AllocatorInfo* outer = std::exchange(thread.inside, allocator);
   const bool keeps = hooks.recorder->Keeps(num_bytes, &thread.random);
   const ServedRequest request(&thread, keeps);
-  const int64_t start_ns = CoarseClockNs();
   void* address = hooks.allocate_raw(self, alignment, num_bytes, attributes);
   thread.inside = outer;
   if (address == nullptr) {
     // Nothing asked for, nothing given: not a failure.
     if (num_bytes > 0) {
       RecordFailedRequest(hooks, self, *allocator, num_bytes, attributes,
-                          CoarseClockNs() - start_ns, thread.os_id);
+                          CoarseClockNs() - request.coarse_start_ns(),
+                          thread.os_id);
     }
     return nullptr;
   }
@@ -133,8 +133,11 @@ void* HookedAllocateRaw(void* self, size_t alignment, size_t num_bytes,
     hooks.recorder->CountAlloc(allocator->id, address);
     return address;
   }
-  hooks.requests->RecordAlloc(*allocator, address, num_bytes,
-                              hooks.inspector->AllocatedSize(self, address),
+  const uint64_t allocated_bytes =
+      request.AllocatedBytes(address, [&hooks, self, address] {
+        return hooks.inspector->AllocatedSize(self, address);
+      });
+  hooks.requests->RecordAlloc(*allocator, address, num_bytes, allocated_bytes,
                               thread.os_id, request.place());
   return address;
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <string_view>
 #include <utility>
 
 #include "collector/recording/clock.h"
@@ -12,9 +13,22 @@ namespace {
 constexpr char kFindChunk[] = "_ZN3tsl12BFCAllocator12FindChunkPtrEimmm";
 constexpr char kCoalesce[] = "_ZN3tsl12BFCAllocator13TryToCoalesceEmb";
 
+// Called with what was given, or is released. Some TensorFlows (2.18) do it in
+// line where a chunk is given; then nothing is told, and the pool is asked.
+constexpr char kAddTraceMe[] =
+    "_ZN3tsl12BFCAllocator10AddTraceMeESt17basic_string_viewIcSt11char_"
+    "traitsIcEEPKvll";
+
 using FindChunk = void* (*)(void* self, int bin, size_t rounded_bytes,
                             size_t num_bytes, uint64_t freed_before);
 using Coalesce = size_t (*)(void* self, size_t chunk, bool ignore_freed_at);
+using AddTraceMe = void (*)(void* self, std::string_view name,
+                            const void* address, int64_t requested_bytes,
+                            int64_t allocated_bytes);
+
+// So many sizes that were told are compared with the pool's answers before they
+// are believed.
+constexpr int kComparedSizes = 32;
 
 // A request that was given its chunk after so long is told by when it was.
 constexpr int64_t kWaitedNs = 20'000'000;
@@ -23,6 +37,9 @@ struct Hooks {
   Recorder* recorder = nullptr;
   FindChunk find_chunk = nullptr;
   Coalesce coalesce = nullptr;
+  AddTraceMe add_trace_me = nullptr;
+  // How many sizes were compared and alike; below 0: one was not.
+  std::atomic<int> sizes_alike = 0;
   // Of which pools a release was seen to come by. One that keeps the times of
   // its chunks does not try to coalesce them at once.
   std::array<std::atomic<bool>, kMaxAllocators> sees_releases = {};
@@ -41,10 +58,23 @@ void* HookedFindChunk(void* self, int bin, size_t rounded_bytes,
       g_hooks.find_chunk(self, bin, rounded_bytes, num_bytes, freed_before);
   if (address == nullptr) return nullptr;
   ThreadState& thread = CurrentThread();
-  if (std::exchange(thread.request.wants_place, false)) {
-    thread.request.sequence = g_hooks.recorder->TakeSequence();
+  ThreadState::Request& request = thread.request;
+  if (std::exchange(request.wants_place, false)) {
+    request.sequence = g_hooks.recorder->TakeSequence();
+    request.address = address;
+    request.requested_bytes = num_bytes;
   }
   return address;
+}
+
+void HookedAddTraceMe(void* self, std::string_view name, const void* address,
+                      int64_t requested_bytes, int64_t allocated_bytes) {
+  ThreadState::Request& request = CurrentThread().request;
+  if (request.address == address && address != nullptr &&
+      request.requested_bytes == static_cast<uint64_t>(requested_bytes)) {
+    request.allocated_bytes = static_cast<uint64_t>(allocated_bytes);
+  }
+  g_hooks.add_trace_me(self, name, address, requested_bytes, allocated_bytes);
 }
 
 size_t HookedCoalesce(void* self, size_t chunk, bool ignore_freed_at) {
@@ -80,6 +110,12 @@ std::string AddServingHooks(const TensorFlowLibrary& library,
     return "order between threads: as recorded, not as served; this "
            "TensorFlow's BFC allocator is not as expected";
   }
+  g_hooks.add_trace_me = library.FunctionOf<AddTraceMe>(kAddTraceMe);
+  const VTable add_trace_me =
+      library.FindCallSlot(reinterpret_cast<void*>(g_hooks.add_trace_me));
+  if (add_trace_me.slots != nullptr) {
+    hooks->Add(add_trace_me, 0, reinterpret_cast<void*>(&HookedAddTraceMe));
+  }
   hooks->Add(coalesce, 0, reinterpret_cast<void*>(&HookedCoalesce));
   hooks->Add(find_chunk, 0, reinterpret_cast<void*>(&HookedFindChunk));
   return "order between threads: as served";
@@ -87,7 +123,7 @@ std::string AddServingHooks(const TensorFlowLibrary& library,
 
 ServedRequest::ServedRequest(ThreadState* thread, bool keeps) noexcept
     : thread_(thread),
-      outer_(std::exchange(thread->request, {keeps, 0})),
+      outer_(std::exchange(thread->request, {keeps, 0, nullptr, 0, 0})),
       start_ns_(WallClockNs()),
       coarse_start_ns_(CoarseClockNs()) {}
 
@@ -100,6 +136,21 @@ EventPlace ServedRequest::place() const noexcept {
     place.time_ns = start_ns_;
   }
   return place;
+}
+
+bool ServedRequest::SizesAreProved() noexcept {
+  return g_hooks.sizes_alike.load(std::memory_order_relaxed) >= kComparedSizes;
+}
+
+void ServedRequest::CompareSizes(uint64_t told, uint64_t asked) noexcept {
+  if (told != asked) {
+    g_hooks.sizes_alike.store(-1, std::memory_order_relaxed);
+    return;
+  }
+  int alike = g_hooks.sizes_alike.load(std::memory_order_relaxed);
+  while (alike >= 0 && !g_hooks.sizes_alike.compare_exchange_weak(
+                           alike, alike + 1, std::memory_order_relaxed)) {
+  }
 }
 
 ServedRelease::ServedRelease(Recorder* recorder, AllocatorId allocator,

@@ -7,6 +7,10 @@
 // its chunk, and TryToCoalesce, when a chunk is free. There an allocation gets
 // its place in the order of events, to be recorded with once it has returned,
 // and a release is recorded.
+//
+// A third, AddTraceMe, tells how large the chunk is that was given, so that the
+// pool's lock need not be taken a second time to ask for it. That is believed
+// once it was often what the pool answers.
 #ifndef OOM_FORENSICS_COLLECTOR_TENSORFLOW_SERVING_HOOKS_H_
 #define OOM_FORENSICS_COLLECTOR_TENSORFLOW_SERVING_HOOKS_H_
 
@@ -19,7 +23,7 @@
 
 namespace oom_forensics::collector {
 
-// Adds the two functions to `hooks`. Returns a sentence of what came of it.
+// Adds these functions to `hooks`. Returns a sentence of what came of it.
 // Without them all that is below works, and events stand where they are
 // recorded: allocations after they have returned, releases before they begin.
 std::string AddServingHooks(const TensorFlowLibrary& library,
@@ -37,7 +41,28 @@ class ServedRequest {
   // Its place, for Recorder::RecordAlloc().
   EventPlace place() const noexcept;
 
+  // The bytes of the chunk at `address` that it was given, which ask() returns
+  // too, but with the pool's lock taken again.
+  template <typename Ask>
+  uint64_t AllocatedBytes(const void* address, Ask ask) const noexcept {
+    const ThreadState::Request& request = thread_->request;
+    const bool is_told =
+        request.allocated_bytes != 0 && request.address == address;
+    if (is_told && SizesAreProved()) return request.allocated_bytes;
+    const uint64_t asked = ask();
+    if (is_told) CompareSizes(request.allocated_bytes, asked);
+    return asked;
+  }
+
+  // When it began.
+  int64_t coarse_start_ns() const noexcept { return coarse_start_ns_; }
+
  private:
+  // Whether what the pool tells in passing was what it answers, so often that
+  // it need not be asked.
+  static bool SizesAreProved() noexcept;
+  static void CompareSizes(uint64_t told, uint64_t asked) noexcept;
+
   ThreadState* const thread_;
   const ThreadState::Request outer_;
   const int64_t start_ns_;
