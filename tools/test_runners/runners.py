@@ -22,6 +22,7 @@ WASM_SOURCES = ROOT / ".cache/wasm/.source-packages.sha256"
 PACKAGES_WITH_THREADS = [
     "//collector/...",
     "//converter/reader/...",
+    "//converter/replay/...",
     "//converter/run/...",
     "//converter/service/...",
 ]
