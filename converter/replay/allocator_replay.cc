@@ -16,6 +16,8 @@ namespace {
 constexpr Position kMinKeyframeRows = 16384;
 // And so many times as many rows as are live there.
 constexpr uint64_t kKeyframeRowsPerLive = 4;
+// A thread is worth its start for so many.
+constexpr Row kRowsForTwoThreads = Row{1} << 18;
 
 }  // namespace
 
@@ -25,11 +27,10 @@ AllocatorReplay::AllocatorReplay(const HostTrace& host,
   MatchFrees();
   CollectRegions();
   {
-    // Neither needs the other. Deferred where no thread can be had, and where
-    // there is nothing to build.
+    // Neither needs the other. Deferred where no thread can be had.
     const IsCancelled is_cancelled = CancellableWork::OfThisThread();
     std::future<void> keyframes =
-        std::async(trace.row_count() <= kMinKeyframeRows
+        std::async(trace.row_count() < kRowsForTwoThreads
                        ? std::launch::deferred
                        : std::launch::async | std::launch::deferred,
                    [this, &is_cancelled] {
