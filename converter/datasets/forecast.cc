@@ -184,6 +184,7 @@ Place PlaceOf(const Run& run, const std::vector<LoadedOom>& ooms, size_t host,
     place.allocator = replay->trace().name;
     place.pool = PoolBefore(*replay, replay->end_position(),
                             replay->trace().limit_bytes);
+    place.pool.element_sites = ElementSites(replay->host(), forecast);
     return place;
   }
   place.pool.live_bytes.push_back(forecast.held_bytes);

@@ -21,8 +21,10 @@ std::optional<Need> Forecast(const WhatIfPool& pool, const ForecastTrace& graph,
   const AllocatorReplay& replay = *pool.allocator().replay;
   const Row failure = replay.failure_positions().front();
   const auto trace = ForecastAsCompiled(replay, failure, graph);
-  PoolBeforeStep before = PoolBeforeRefusal(replay, failure, graph.step_id,
-                                            pool.recorded_limit_bytes());
+  PoolBeforeStep before =
+      WithoutElements(replay.host(), *trace,
+                      PoolBeforeRefusal(replay, failure, graph.step_id,
+                                        pool.recorded_limit_bytes()));
   if (settings.has_growth()) before.settings.allow_growth = settings.growth();
   if (settings.has_garbage_collection()) {
     before.settings.garbage_collection = settings.garbage_collection();

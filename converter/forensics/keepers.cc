@@ -1,8 +1,20 @@
 #include "converter/forensics/keepers.h"
 
 #include <algorithm>
+#include <map>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "converter/text/text.h"
+#include "core/size_text.h"
 
 namespace oom_forensics {
+namespace {
+
+// How the chain of a keeper begins that is a tape of the program's own.
+constexpr char kTape[] = "GradientTape ";
+
+}  // namespace
 
 std::vector<FoundKeeper> KeepersOf(const AllocatorReplay& replay,
                                    const std::vector<Row>& rows) {
@@ -38,6 +50,48 @@ std::vector<Row> LiveWhenKeepersWereSought(const AllocatorReplay& replay,
   };
   rows.erase(std::remove_if(rows.begin(), rows.end(), was_gone), rows.end());
   return rows;
+}
+
+std::vector<Row> RowsOnTape(const AllocatorReplay& replay,
+                            const std::vector<Row>& rows) {
+  absl::flat_hash_set<Row> taped;
+  for (const RecordedKeeper& keeper : replay.host().source.keepers()) {
+    if (keeper.chain.empty() || !StartsWith(keeper.chain.front(), kTape)) {
+      continue;
+    }
+    for (const Row row : rows) {
+      if (std::binary_search(keeper.addresses.begin(), keeper.addresses.end(),
+                             replay.trace().address[row])) {
+        taped.insert(row);
+      }
+    }
+  }
+  std::vector<Row> sorted(taped.begin(), taped.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+std::string KeptBySentence(const AllocatorReplay& replay,
+                           const std::vector<Row>& rows) {
+  // A list keeps its tensors by as many chains, which begin with it.
+  std::map<std::string, absl::flat_hash_set<Row>> rows_by_root;
+  for (const FoundKeeper& keeper : KeepersOf(replay, rows)) {
+    if (keeper.recorded->chain.empty()) continue;
+    rows_by_root[keeper.recorded->chain.front()].insert(keeper.rows.begin(),
+                                                        keeper.rows.end());
+  }
+  const std::string* root = nullptr;
+  uint64_t most_bytes = 0;
+  for (const auto& [name, kept] : rows_by_root) {
+    uint64_t bytes = 0;
+    for (const Row row : kept) bytes += replay.BytesOf(row);
+    if (bytes <= most_bytes) continue;
+    most_bytes = bytes;
+    root = &name;
+  }
+  if (root == nullptr) return "";
+  return absl::StrCat(FormatBytes(most_bytes), " of it are kept by ", *root,
+                      ".");
 }
 
 }  // namespace oom_forensics

@@ -4,6 +4,7 @@
 #define OOM_FORENSICS_CONVERTER_FORENSICS_KEEPERS_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "converter/replay/allocator_replay.h"
@@ -27,6 +28,17 @@ std::vector<FoundKeeper> KeepersOf(const AllocatorReplay& replay,
 // out-of-memory, or when the run was written.
 std::vector<Row> LiveWhenKeepersWereSought(const AllocatorReplay& replay,
                                            std::vector<Row> rows);
+
+// Of `rows`, what a single gradient tape keeps: what a step, or the rounds of a
+// loop, computed for a backward pass that has not ended. (A list of tapes is
+// another root.) In the order in which it was made.
+std::vector<Row> RowsOnTape(const AllocatorReplay& replay,
+                            const std::vector<Row>& rows);
+
+// Which object of the program keeps most of `rows`: "80.0 MiB of it are kept by
+// list 'history' in __main__ (20 items)."; empty: that was not recorded.
+std::string KeptBySentence(const AllocatorReplay& replay,
+                           const std::vector<Row>& rows);
 
 }  // namespace oom_forensics
 

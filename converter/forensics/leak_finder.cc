@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "converter/cancellation/cancellation.h"
+#include "converter/forensics/keepers.h"
 
 namespace oom_forensics {
 namespace {
@@ -43,7 +44,9 @@ class LeakSearch {
       if (history.live.empty()) continue;
       std::optional<FoundLeak> leak = Growth(history);
       if (!leak.has_value()) leak = Survivors(history);
-      if (leak.has_value()) leaks.push_back(*std::move(leak));
+      if (leak.has_value() && !IsTaped(*leak)) {
+        leaks.push_back(*std::move(leak));
+      }
     }
     std::sort(leaks.begin(), leaks.end(),
               [](const FoundLeak& a, const FoundLeak& b) {
@@ -54,6 +57,11 @@ class LeakSearch {
   }
 
  private:
+  // A tape at work keeps what it needs for the backward pass.
+  bool IsTaped(const FoundLeak& leak) const {
+    return 2 * RowsOnTape(replay_, leak.rows).size() > leak.rows.size();
+  }
+
   void GroupSites() {
     const SiteTable& sites = replay_.host().sites;
     absl::flat_hash_map<std::tuple<StringId, StringId, int32_t>, size_t> groups;

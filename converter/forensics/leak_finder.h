@@ -10,6 +10,7 @@
 //   - what is live was made in at least kMinLeakSteps different steps
 //   (variables
 //     and caches that were made once were not).
+// What one gradient tape keeps is none: its backward pass still needs it.
 // An allocation is a survivor where at least kMinSiblings of its site have been
 // made and freed, nearly all within a step, and it has already lived several
 // times as many steps as the longest-lived of them.

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "converter/forensics/recorded_shapes.h"
+#include "converter/forensics/successive_steps.h"
 
 namespace oom_forensics {
 namespace {
@@ -104,7 +105,7 @@ std::optional<RecordedStep> HeaviestStep(const AllocatorReplay& replay,
   // twice.
   step.pool.layout.clear();
   ForecastTrace& forecast = step.forecast;
-  forecast.origin = "recorded";
+  forecast.origin = kRecordedOrigin;
   forecast.function = "";
   forecast.allocator = trace.name;
   forecast.batch = batch.has_value() ? batch->size() : 0;

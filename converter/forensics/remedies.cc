@@ -89,8 +89,9 @@ void TryAlone(const OomCase& oom, const std::string& growth,
   if (remedy.bytes() == 0) {
     remedy.set_bytes(FreedBytes(oom, *candidate.scenario));
   }
-  const bool ends_growth =
-      remedy.kind() == kReleaseLeak || remedy.kind() == kReleaseModels;
+  const bool ends_growth = remedy.kind() == kReleaseLeak ||
+                           remedy.kind() == kReleaseModels ||
+                           remedy.kind() == kStopRetracing;
   if ((growth.empty() || ends_growth) && GradeByForecast(oom, &candidate)) {
     return;
   }

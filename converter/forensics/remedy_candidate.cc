@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "converter/forensics/keepers.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"
 
@@ -24,14 +25,6 @@ constexpr int64_t kSameMomentPs = 1'000'000'000'000;
 // No request waits longer; a damaged trace may say so.
 constexpr uint64_t kMaxWaitNs = 3'600'000'000'000;
 
-bool ComputesGradients(const OomCase& oom) {
-  const SiteTable& sites = oom.host().sites;
-  for (SiteId id = 0; id < sites.size(); ++id) {
-    if (IsGradientName(oom.host().OpOf(sites.Get(id)))) return true;
-  }
-  return false;
-}
-
 // Requests of other threads that were refused at the same moment.
 void AddRefusedTogether(const OomCase& oom, Scenario& scenario) {
   const AllocatorTrace& trace = oom.replay().trace();
@@ -49,6 +42,14 @@ void AddRefusedTogether(const OomCase& oom, Scenario& scenario) {
 
 }  // namespace
 
+bool ComputesGradients(const OomCase& oom) {
+  const SiteTable& sites = oom.host().sites;
+  for (SiteId id = 0; id < sites.size(); ++id) {
+    if (IsGradientName(oom.host().OpOf(sites.Get(id)))) return true;
+  }
+  return false;
+}
+
 Scenario WithRestOfStep(const OomCase& oom, Scenario scenario) {
   if (oom.completed_step().has_value()) {
     scenario.then_step = oom.completed_step();
@@ -57,17 +58,22 @@ Scenario WithRestOfStep(const OomCase& oom, Scenario scenario) {
   AddRefusedTogether(oom, scenario);
   // A block of XLA's holds the gradients of its activations, too.
   if (oom.site().compiled != 0) return scenario;
+  std::vector<Row> activations = RowsOnTape(oom.replay(), oom.live());
   const SiteId failed = oom.replay().trace().site[oom.failure()];
-  if (oom.roles().RoleOfFailed(failed) != ROLE_ACTIVATION ||
-      !ComputesGradients(oom)) {
+  if (activations.empty() &&
+      (oom.roles().RoleOfFailed(failed) != ROLE_ACTIVATION ||
+       !ComputesGradients(oom))) {
     return scenario;
   }
-  std::vector<Row> activations = {oom.failure()};
+  activations.push_back(oom.failure());
   for (const Row row : oom.live()) {
     if (oom.IsOfThisStep(row) && oom.roles().RoleOf(row) == ROLE_ACTIVATION) {
       activations.push_back(row);
     }
   }
+  std::sort(activations.begin(), activations.end());
+  activations.erase(std::unique(activations.begin(), activations.end()),
+                    activations.end());
   const AllocatorReplay& replay = oom.replay();
   std::stable_sort(activations.begin(), activations.end(),
                    [&replay](Row a, Row b) {

@@ -14,6 +14,7 @@ namespace oom_forensics {
 // Remedy.kind of those that stop a growth: of each step, of each round.
 inline constexpr char kReleaseLeak[] = "release_leak";
 inline constexpr char kReleaseModels[] = "release_models";
+inline constexpr char kStopRetracing[] = "stop_retracing";
 // Those that a forecast of the step can grade.
 inline constexpr char kSmallerBatch[] = "smaller_batch";
 inline constexpr char kLargerLimit[] = "larger_limit";
@@ -53,6 +54,9 @@ std::optional<RemedyCandidate> CudaMallocAsync(const OomCase& oom);
 // Grades a remedy by the forecast of the whole step; false where there is none,
 // or it cannot tell of this remedy.
 bool GradeByForecast(const OomCase& oom, RemedyCandidate* candidate);
+
+// The program trains: ops of a backward pass were recorded.
+bool ComputesGradients(const OomCase& oom);
 
 // The scenario, and what the rest of the step is known to need.
 Scenario WithRestOfStep(const OomCase& oom, Scenario scenario);

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "converter/forensics/causes/cause.h"
 #include "converter/forensics/pins.h"
 #include "converter/forensics/remedy_candidate.h"
 #include "converter/forensics/remedy_source.h"
@@ -93,7 +94,10 @@ bool IsLeaking(const OomCase& oom, const AllocationSite& site) {
 }  // namespace
 
 std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom) {
-  if (oom.leaks().empty()) return std::nullopt;
+  // What the graphs of a function keep no program can let go of.
+  if (oom.leaks().empty() || FindRetracing(oom).has_value()) {
+    return std::nullopt;
+  }
   RowSet left_out;
   std::vector<Row> kept;
   uint64_t bytes = 0;

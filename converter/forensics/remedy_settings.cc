@@ -48,6 +48,7 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
   for (int i = 0; i < kLimitTries &&
                   !oom.what_if().Try(WithLimit(oom, limit_bytes)).placed;
        ++i) {
+    extra_bytes = limit_bytes - oom.limit_bytes();
     extra_bytes += extra_bytes / 2;
     limit_bytes = RoundUpToStep(oom.limit_bytes() + extra_bytes);
   }

@@ -139,6 +139,16 @@ SiteFlags HalvableSites(const OomCase& oom) {
   return flags;
 }
 
+// How to train with the smaller batch as with the larger one; empty: it is not
+// training.
+std::string Accumulation(const OomCase& oom, int64_t full, int64_t size) {
+  if (!ComputesGradients(oom) || size >= full) return "";
+  return absl::StrCat(
+      " gradient_accumulation_steps=", (full + size - 1) / size,
+      " of a Keras 3 optimizer updates the variables as seldom as before, and "
+      "keeps one more tensor for each of them.");
+}
+
 // Where too few shapes were live to show the batch, the graph of the step does.
 std::optional<RemedyCandidate> SmallerBatchOfGraph(const OomCase& oom) {
   const StepForecastModel* forecast = oom.forecast();
@@ -154,7 +164,8 @@ std::optional<RemedyCandidate> SmallerBatchOfGraph(const OomCase& oom) {
   candidate.remedy.set_title(
       absl::StrCat("Use a batch of ", size, " in place of ", full, "."));
   candidate.remedy.set_detail(absl::StrCat("The graph of the step works on ",
-                                           full, " examples at a time."));
+                                           full, " examples at a time.",
+                                           Accumulation(oom, full, size)));
   candidate.remedy.set_code(absl::StrCat("batch_size=", size));
   candidate.remedy.mutable_values()->set_batch_size(size);
   candidate.remedy.mutable_values()->set_batch_size_before(full);
@@ -198,7 +209,8 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
       " of what was in use",
       request_scales ? ", and the refused request itself," : "",
       " shrink with the batch.",
-      fits ? "" : " Even a batch of 1 would not have been enough by itself."));
+      fits ? Accumulation(oom, full, size)
+           : " Even a batch of 1 would not have been enough by itself."));
   candidate.remedy.set_code(absl::StrCat("batch_size=", size));
   candidate.remedy.mutable_values()->set_batch_size(size);
   candidate.remedy.mutable_values()->set_batch_size_before(full);

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "converter/cancellation/cancellation.h"
 #include "converter/forensics/what_if.h"
 #include "converter/simulation/pool_settings.h"
 #include "core/bfc.h"
@@ -24,7 +23,9 @@ constexpr double kMostOverPeak = 4.0;
 constexpr int kLimitSteps = 16;
 // Each step divides a pool a little further, as long as its order is another:
 // all orders follow one another so many times.
-constexpr size_t kRounds = 2;
+constexpr size_t kRounds = 3;
+// So many events late a thread may give back what it got.
+constexpr size_t kMostLate = 8;
 // In the name of the op that takes the next element from a pipeline.
 constexpr char kElementOp[] = "IteratorGetNext";
 
@@ -95,11 +96,24 @@ PoolBeforeStep PoolBeforeRefusal(const AllocatorReplay& replay, Row failure,
   return pool;
 }
 
+std::vector<bool> ElementSites(const HostTrace& host,
+                               const ForecastTrace& forecast) {
+  std::vector<bool> are_elements;
+  are_elements.reserve(forecast.sites.size());
+  for (const ForecastSite& site : forecast.sites) {
+    are_elements.push_back(
+        absl::StrContains(host.strings.Get(site.op), kElementOp));
+  }
+  return are_elements;
+}
+
 PoolBeforeStep WithoutElements(const HostTrace& host,
                                const ForecastTrace& forecast,
                                PoolBeforeStep pool) {
-  for (const ForecastSite& site : forecast.sites) {
-    if (!absl::StrContains(host.strings.Get(site.op), kElementOp)) continue;
+  pool.element_sites = ElementSites(host, forecast);
+  for (size_t i = 0; i < forecast.sites.size(); ++i) {
+    if (!pool.element_sites[i]) continue;
+    const ForecastSite& site = forecast.sites[i];
     const auto made = std::find(pool.live_bytes.rbegin(),
                                 pool.live_bytes.rend(), site.requested_bytes);
     if (made == pool.live_bytes.rend()) continue;
@@ -153,19 +167,7 @@ uint64_t StepForecastModel::BytesOf(const ForecastSite& site,
 
 uint64_t StepForecastModel::PeakOf(const ForecastOrderTrace& order,
                                    int64_t batch) const {
-  uint64_t in_use = live_bytes_;
-  uint64_t peak = in_use;
-  std::vector<uint64_t> sizes;
-  for (const ForecastEvent& event : order.events) {
-    if (event.is_free) {
-      in_use -= sizes[event.index];
-      continue;
-    }
-    sizes.push_back(RoundedBytes(BytesOf(forecast_.sites[event.index], batch)));
-    in_use += sizes.back();
-    peak = std::max(peak, in_use);
-  }
-  return peak;
+  return live_bytes_ + StepsOf(batch, 0, nullptr).PeakOf(order);
 }
 
 BfcSettings StepForecastModel::SettingsOf(uint64_t limit_bytes) const {
@@ -174,33 +176,15 @@ BfcSettings StepForecastModel::SettingsOf(uint64_t limit_bytes) const {
   return settings;
 }
 
-std::optional<size_t> StepForecastModel::FirstRefused(
-    const ForecastOrderTrace& order, int64_t batch, uint64_t from_bytes,
-    BfcModel* model) const {
-  // kNoChunk: too small to be placed.
-  std::vector<ChunkId> chunks;
-  for (size_t i = 0; i < order.events.size(); ++i) {
-    StopIfCancelled(i);
-    const ForecastEvent& event = order.events[i];
-    if (event.is_free) {
-      if (chunks[event.index] != kNoChunk) model->Free(chunks[event.index]);
-      chunks[event.index] = kNoChunk;
-      continue;
-    }
-    const uint64_t bytes = BytesOf(forecast_.sites[event.index], batch);
-    if (bytes < from_bytes) {
-      chunks.push_back(kNoChunk);
-      continue;
-    }
-    const ChunkId chunk = model->Allocate(bytes);
-    if (chunk == kNoChunk) return i;
-    chunks.push_back(chunk);
+SuccessiveSteps StepForecastModel::StepsOf(int64_t batch, uint64_t from_bytes,
+                                           BfcModel* model) const {
+  std::vector<uint64_t> bytes;
+  bytes.reserve(forecast_.sites.size());
+  for (const ForecastSite& site : forecast_.sites) {
+    bytes.push_back(BytesOf(site, batch));
   }
-  // Its results take the place of what was there before.
-  for (const ChunkId chunk : chunks) {
-    if (chunk != kNoChunk) model->Free(chunk);
-  }
-  return std::nullopt;
+  return SuccessiveSteps(forecast_, pool_.element_sites, std::move(bytes),
+                         from_bytes, model);
 }
 
 bool StepForecastModel::HoldsLive(uint64_t from_bytes, BfcModel* model) const {
@@ -215,8 +199,9 @@ bool StepForecastModel::IsServed(const ForecastOrderTrace& order, int64_t batch,
                                  uint64_t limit_bytes) const {
   // A program that is started with another limit fills its pool anew.
   BfcModel model(SettingsOf(limit_bytes));
-  return HoldsLive(from_bytes, &model) &&
-         !FirstRefused(order, batch, from_bytes, &model).has_value();
+  if (!HoldsLive(from_bytes, &model)) return false;
+  SuccessiveSteps steps = StepsOf(batch, from_bytes, &model);
+  return !steps.Run(order).has_value() && !steps.Run(order).has_value();
 }
 
 bool StepForecastModel::AreAllServed(int64_t batch,
@@ -228,17 +213,26 @@ bool StepForecastModel::AreAllServed(int64_t batch,
     peak = std::max(peak, PeakOf(order, batch));
   }
   const uint64_t from_bytes = peak / kSmallShare;
-  for (const bool is_backward : {false, true}) {
+  const size_t count = orders.size();
+  const auto serves = [&](size_t steps, const auto& order_of_step) {
     BfcModel model(SettingsOf(limit_bytes));
     if (!HoldsLive(from_bytes, &model)) return false;
-    for (size_t step = 0; step < kRounds * orders.size(); ++step) {
-      const size_t i = step % orders.size();
-      const ForecastOrderTrace& order =
-          orders[is_backward ? orders.size() - 1 - i : i];
-      if (FirstRefused(order, batch, from_bytes, &model)) return false;
+    SuccessiveSteps successive = StepsOf(batch, from_bytes, &model);
+    for (size_t step = 0; step < steps; ++step) {
+      if (successive.Run(orders[order_of_step(step)], kMostLate).has_value()) {
+        return false;
+      }
+    }
+    return true;
+  };
+  // Each order once as the first: in what pieces the pool grows it decides.
+  for (size_t first = 0; first < count; ++first) {
+    if (!serves(count, [&](size_t step) { return (first + step) % count; })) {
+      return false;
     }
   }
-  return true;
+  return serves(kRounds * count,
+                [&](size_t step) { return count - 1 - step % count; });
 }
 
 uint64_t StepForecastModel::SmallestLimit(const ForecastOrderTrace& order,
@@ -354,7 +348,7 @@ OrderOutcome StepForecastModel::OutcomeOf(
     const BfcSettings settings = SettingsOf(pool_.limit_bytes);
     BfcModel model(settings, nullptr, regions, chunks,
                    NextRegionBytes(settings, sizes_bytes));
-    outcome.refused_event = FirstRefused(order, 0, 0, &model);
+    outcome.refused_event = StepsOf(0, 0, &model).Run(order);
   }
   return outcome;
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "converter/forensics/layout.h"
+#include "converter/forensics/successive_steps.h"
 #include "converter/replay/allocator_replay.h"
 #include "converter/trace/forecast_trace.h"
 #include "core/bfc_model.h"
@@ -33,6 +34,8 @@ struct PoolBeforeStep {
   BfcSettings settings;
   // The map itself; empty where none is known.
   Layout layout;
+  // ElementSites() of the forecast; empty: it has none.
+  std::vector<bool> element_sites;
   // Of a step that was refused memory: what was in use then and the request; 0:
   // not known.
   uint64_t refused_need_bytes = 0;
@@ -57,6 +60,11 @@ PoolBeforeStep PoolBeforeRefusal(const AllocatorReplay& replay, Row failure,
 PoolBeforeStep WithoutElements(const HostTrace& host,
                                const ForecastTrace& forecast,
                                PoolBeforeStep pool);
+
+// By index into `forecast.sites`: whether it is the next element of an input
+// pipeline.
+std::vector<bool> ElementSites(const HostTrace& host,
+                               const ForecastTrace& forecast);
 
 // The forecast of the step whose request failed; null: the trace has none.
 const ForecastTrace* ForecastOf(const AllocatorReplay& replay, Row failure);
@@ -132,7 +140,8 @@ class StepForecastModel {
 
  private:
   uint64_t PeakOf(const ForecastOrderTrace& order, int64_t batch) const;
-  // Whether a pool of that limit, filled anew, serves all requests.
+  // Whether a pool of that limit, filled anew, serves all requests of the first
+  // step and of the next one.
   bool IsServed(const ForecastOrderTrace& order, int64_t batch,
                 uint64_t from_bytes, uint64_t limit_bytes) const;
   // Whether it serves steps in all orders, one after the other.
@@ -142,9 +151,8 @@ class StepForecastModel {
   uint64_t WithMargin(int64_t batch) const;
   Need SimulatedNeed(int64_t batch) const;
   uint64_t SmallestLimit(const ForecastOrderTrace& order, int64_t batch) const;
-  std::optional<size_t> FirstRefused(const ForecastOrderTrace& order,
-                                     int64_t batch, uint64_t from_bytes,
-                                     BfcModel* model) const;
+  SuccessiveSteps StepsOf(int64_t batch, uint64_t from_bytes,
+                          BfcModel* model) const;
   BfcSettings SettingsOf(uint64_t limit_bytes) const;
 
   const ForecastTrace& forecast_;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "converter/forensics/successive_steps.h"
 #include "gtest/gtest.h"
 
 namespace oom_forensics {
@@ -136,6 +137,44 @@ TEST(StepForecastTest, ALargeBatchIsNamedAsAMultipleOfEight) {
   EXPECT_EQ(batch % 8, 0);
   EXPECT_EQ(model.FitOf(batch, limit_bytes), Fit::kFits);
   EXPECT_NE(model.FitOf(batch + 8, limit_bytes), Fit::kFits);
+}
+
+// A step that gives a slot of 30 MiB a place of its own, once the 40 MiB of its
+// activations are gone.
+ForecastTrace FirstStepOfAnOptimizer() {
+  ForecastTrace forecast;
+  forecast.origin = "oom";
+  forecast.sites = {{0, 0, 1, 40 * kMiB, 0}, {0, 0, 1, 30 * kMiB, 0}};
+  forecast.orders = {{"fifo", {{false, 0}, {true, 0}, {false, 1}}}};
+  return forecast;
+}
+
+TEST(StepForecastTest, TheStepAfterTheFirstHasLessRoom) {
+  const ForecastTrace forecast = FirstStepOfAnOptimizer();
+  const StepForecastModel model(forecast, Holding({}));
+  EXPECT_EQ(model.OutcomeOf(forecast.orders.front()).peak_in_use_bytes,
+            70 * kMiB);
+  EXPECT_GE(model.NeedOf(0).low_bytes, 70 * kMiB);
+  // No later step asks for the slot again: four of them would not fit.
+  EXPECT_EQ(model.FitOf(0, 150 * kMiB), Fit::kFits);
+}
+
+TEST(StepForecastTest, ResultsOfARecordedStepTakeThePlaceOfWhatWasThere) {
+  ForecastTrace forecast = FirstStepOfAnOptimizer();
+  forecast.origin = kRecordedOrigin;
+  const StepForecastModel model(forecast, Holding({}));
+  EXPECT_EQ(model.OutcomeOf(forecast.orders.front()).peak_in_use_bytes,
+            40 * kMiB);
+}
+
+TEST(StepForecastTest, TheElementMadeAheadIsThereUntilTheNextStep) {
+  ForecastTrace forecast = FirstStepOfAnOptimizer();
+  PoolBeforeStep pool = Holding({});
+  pool.element_sites = {false, true};
+  const StepForecastModel model(forecast, std::move(pool));
+  EXPECT_EQ(model.OutcomeOf(forecast.orders.front()).peak_in_use_bytes,
+            40 * kMiB);
+  EXPECT_EQ(model.FitOf(0, 100 * kMiB), Fit::kFits);
 }
 
 TEST(StepForecastTest, InTheRecordedMapTheRequestWithoutAPlaceIsNamed) {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "converter/forensics/block_content.h"
 #include "converter/forensics/causes/cause.h"
+#include "converter/forensics/keepers.h"
 #include "converter/forensics/remedy_candidate.h"
 #include "converter/forensics/short_lived.h"
 #include "converter/quality/quality_log.h"
@@ -143,7 +144,8 @@ class Judge {
   }
 
   void AddLeakPart() {
-    if (oom_.leaks().empty()) return;
+    // Next to nothing is no reason, though less than that may be missing.
+    if (oom_.leaks().empty() || !IsWorthIt(oom_, leaked_bytes_)) return;
     const FoundLeak& largest = oom_.leaks().front();
     const AllocationSite& site = oom_.replay().SiteOf(largest.rows.front());
     const std::string what = absl::StrCat("outputs of ", oom_.host().OpOf(site),
@@ -163,6 +165,12 @@ class Judge {
                               "freed within a ",
                               unit, ".");
     }
+    std::vector<Row> rows;
+    for (const FoundLeak& leak : oom_.leaks()) {
+      rows.insert(rows.end(), leak.rows.begin(), leak.rows.end());
+    }
+    const std::string kept_by = KeptBySentence(oom_.replay(), rows);
+    if (!kept_by.empty()) absl::StrAppend(&sentence, " ", kept_by);
     AddPart("LEAK_LIKE", Share(leaked_bytes_, oom_.short_by_bytes()), sentence);
   }
 

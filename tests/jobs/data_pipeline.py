@@ -8,6 +8,7 @@ import tensorflow as tf
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--batch-size", type=int, default=256)
 parser.add_argument("--shuffle", type=int, default=4096)
+parser.add_argument("--shuffle-first", action="store_true")
 options = parser.parse_args()
 
 
@@ -16,7 +17,11 @@ def decode(seed):
     return image, tf.cast(seed % 10, tf.int32)
 
 
-data = tf.data.Dataset.range(6144).map(decode).shuffle(options.shuffle)
+data = tf.data.Dataset.range(6144)
+if options.shuffle_first:
+    data = data.shuffle(options.shuffle).map(decode)
+else:
+    data = data.map(decode).shuffle(options.shuffle)
 data = data.batch(options.batch_size, drop_remainder=True)
 model = keras.Sequential(
     [

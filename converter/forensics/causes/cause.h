@@ -42,6 +42,12 @@ std::optional<Cause> FindHostData(const OomCase& oom);
 // The program makes anew what it still holds from before: models of earlier
 // rounds.
 std::optional<Cause> FindOlderModels(const OomCase& oom);
+// A loop runs under one gradient tape.
+std::optional<Cause> FindTapedRounds(const OomCase& oom);
+// shuffle() or cache() of an input pipeline keeps elements.
+std::optional<Cause> FindPipelineBuffer(const OomCase& oom);
+// A function is traced anew and anew, and its traces keep their constants.
+std::optional<Cause> FindRetracing(const OomCase& oom);
 // What an attempt made that ended in an earlier OOM is still held.
 std::optional<Cause> FindFailedAttempt(const OomCase& oom);
 

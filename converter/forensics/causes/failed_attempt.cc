@@ -13,6 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/cause.h"
 #include "converter/forensics/incidents.h"
+#include "converter/forensics/keepers.h"
+#include "converter/forensics/remedy_source.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {
@@ -86,6 +88,9 @@ std::optional<Cause> FindFailedAttempt(const OomCase& oom) {
       CountOf(rows.size(), "tensor"),
       " that it had made are still held, by its exception as a rule: that "
       "refers to the frames, and they to the tensors.");
+  const std::vector<Row> kept(rows.begin(), rows.end());
+  const std::string kept_by = KeptBySentence(oom.replay(), kept);
+  if (!kept_by.empty()) absl::StrAppend(&cause.sentence, " ", kept_by);
   RemedyCandidate candidate;
   candidate.remedy.set_kind("release_exception");
   candidate.remedy.set_title(
@@ -97,6 +102,7 @@ std::optional<Cause> FindFailedAttempt(const OomCase& oom) {
   candidate.remedy.set_code(
       "except tf.errors.ResourceExhaustedError as error:\n"
       "    failed = str(error)");
+  PointToSource(oom, kept, &candidate.remedy);
   candidate.scenario = WithoutRows(oom, std::move(rows));
   cause.remedy = std::move(candidate);
   return cause;

@@ -13,6 +13,7 @@ using Finder = std::optional<Cause> (*)(const OomCase&);
 constexpr Finder kFinders[] = {
     FindFailedAttempt, FindOlderModels, FindKeptIterations,
     FindLargeVariable, FindReplicas,    FindHostData,
+    FindRetracing,     FindTapedRounds, FindPipelineBuffer,
 };
 
 }  // namespace

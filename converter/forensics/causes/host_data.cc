@@ -16,6 +16,29 @@ constexpr double kMinShare = 0.25;
 // Smaller ones are constants and single batches.
 constexpr double kMinShareOfOne = 0.1;
 
+// Says so where an op made a tensor as large as one of them: the whole of it is
+// one batch.
+std::string OneBatchOfAll(const OomCase& oom,
+                          const absl::flat_hash_set<Row>& host_rows) {
+  for (const Row row : oom.live()) {
+    const AllocationSite& site = oom.replay().SiteOf(row);
+    if (host_rows.contains(row) || oom.host().OpOf(site).empty() ||
+        oom.host().ShapeOf(site).empty()) {
+      continue;
+    }
+    const bool is_all =
+        std::any_of(host_rows.begin(), host_rows.end(), [&](Row whole) {
+          return oom.replay().SiteOf(whole).requested_bytes ==
+                 site.requested_bytes;
+        });
+    if (!is_all) continue;
+    return absl::StrCat("All of it is one batch, ", oom.host().ShapeOf(site),
+                        ": name a batch_size, predict() and evaluate() take "
+                        "one, too, and a model called on an array does not.");
+  }
+  return "";
+}
+
 }  // namespace
 
 std::optional<Cause> FindHostData(const OomCase& oom) {
@@ -41,6 +64,8 @@ std::optional<Cause> FindHostData(const OomCase& oom) {
       FormatBytes(bytes), " in ", CountOf(rows.size(), "tensor"),
       " came from NumPy as a whole, a data set perhaps: "
       "fit(array) and from_tensor_slices(array) keep all of it here.");
+  const std::string one_batch = OneBatchOfAll(oom, rows);
+  if (!one_batch.empty()) absl::StrAppend(&cause.sentence, " ", one_batch);
   RemedyCandidate candidate;
   candidate.remedy.set_kind("batches_from_host");
   candidate.remedy.set_title(

@@ -11,6 +11,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/cause.h"
+#include "converter/forensics/keepers.h"
+#include "converter/forensics/remedy_source.h"
 #include "converter/trace/op_name.h"
 #include "core/size_text.h"
 
@@ -30,12 +32,15 @@ std::vector<Row> FindRounds(const OomCase& oom) {
   std::map<Kind, int64_t> last;
   std::vector<Row> rows(oom.live());
   std::sort(rows.begin(), rows.end());
+  // What a tape keeps is at work.
+  const std::vector<Row> taped = RowsOnTape(oom.replay(), rows);
   std::vector<Row> rounds;
   int64_t round_step = -1;
   for (const Row row : rows) {
     const AllocationSite& site = oom.replay().SiteOf(row);
     // A variable's first value is computed before it is used in any graph.
     if (ModeOf(oom.host(), site) == GRAPH || oom.IsOfThisStep(row) ||
+        std::binary_search(taped.begin(), taped.end(), row) ||
         site.requested_bytes < kMinBytes || site.shape == kEmptyString) {
       continue;
     }
@@ -86,6 +91,9 @@ std::optional<Cause> FindOlderModels(const OomCase& oom) {
                          : absl::StrCat(rounds.size() - 1, " rounds"),
       " are still held: ", FormatBytes(bytes), " in ",
       CountOf(older.size(), "tensor"), ".");
+  const std::vector<Row> kept(older.begin(), older.end());
+  const std::string kept_by = KeptBySentence(oom.replay(), kept);
+  if (!kept_by.empty()) absl::StrAppend(&cause.sentence, " ", kept_by);
   RemedyCandidate candidate;
   candidate.remedy.set_kind(kReleaseModels);
   candidate.remedy.set_title(
@@ -100,6 +108,7 @@ std::optional<Cause> FindOlderModels(const OomCase& oom) {
   candidate.remedy.set_code(
       "multiprocessing.get_context(\"spawn\").Process(target=one_round)  "
       "# or model.set_weights(first_weights)");
+  PointToSource(oom, kept, &candidate.remedy);
   candidate.scenario = WithoutRows(oom, std::move(older));
   cause.remedy = std::move(candidate);
   return cause;

@@ -1,0 +1,150 @@
+// What stands behind an out-of-memory, told in the verdict and in a remedy of
+// its own.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "converter/forensics/remedies.h"
+#include "converter/forensics/verdict.h"
+#include "converter/testing/trace_builder.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "proto/event_schema.h"
+
+namespace oom_forensics {
+namespace {
+
+using test::Ask;
+using test::TraceBuilder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kBase = 0x10000000;
+
+struct Judged {
+  std::unique_ptr<Run> run;
+  std::unique_ptr<OomCase> oom;
+  Verdict verdict;
+  std::vector<Remedy> remedies;
+
+  const Remedy* FindRemedy(const std::string& kind) const {
+    for (const Remedy& remedy : remedies) {
+      if (remedy.kind() == kind) return &remedy;
+    }
+    return nullptr;
+  }
+};
+
+Judged Judge(TraceBuilder& trace) {
+  Judged judged;
+  judged.run = trace.Open();
+  const HostAnalysis& host = *judged.run->Load(0);
+  const AllocatorReplay& replay = *host.allocators()[0];
+  const Row failure = replay.failure_positions().front();
+  judged.oom = std::make_unique<OomCase>(
+      replay, host.Roles(replay), failure,
+      std::make_shared<const LeakSearchResult>(FindLeaks(replay, failure)),
+      std::nullopt);
+  judged.verdict = JudgeOom(*judged.oom);
+  judged.remedies = FindRemedies(*judged.oom);
+  return judged;
+}
+
+Ask Eager(const std::string& op, const std::string& shape) {
+  Ask ask{op, shape, 1, kMiB};
+  ask.eager = true;
+  return ask;
+}
+
+// Sixteen steps that each leave a tensor of 1 MiB behind, which an object
+// keeps.
+TraceBuilder Kept(const std::string& root) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  std::vector<test::Stat> keeper = {test::Text(schema::kChain, root),
+                                    test::Text(schema::kChain, "EagerTensor")};
+  for (uint64_t step = 0; step < 16; ++step) {
+    trace.Step(static_cast<int64_t>(step));
+    trace.Alloc(kBase + step * kMiB, Eager("Relu", "[512,512]"));
+    keeper.push_back(test::U64(schema::kAddress, kBase + step * kMiB));
+  }
+  trace.SourceRecord(schema::kKeeperRecord, "", keeper);
+  trace.Step(16);
+  trace.Fail(Eager("Relu", "[512,512]"), {true, 16 * kMiB, ""});
+  return trace;
+}
+
+TEST(CausesTest, ALeakNamesTheObjectThatKeepsIt) {
+  TraceBuilder trace = Kept("list 'losses' in __main__ (16 items)");
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "LEAK_LIKE");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("16.0 MiB of it are kept by list 'losses' in __main__ "
+                        "(16 items)."));
+  const Remedy* release = judged.FindRemedy("release_leak");
+  ASSERT_NE(release, nullptr);
+  EXPECT_THAT(
+      release->keeper(),
+      ElementsAre("list 'losses' in __main__ (16 items)", "EagerTensor"));
+}
+
+TEST(CausesTest, WhatOneTapeKeepsIsNoLeakButRoundsOfALoopUnderIt) {
+  TraceBuilder trace = Kept("GradientTape 'tape' in __main__");
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("A gradient tape keeps 16.0 MiB in 16 tensors"));
+  EXPECT_EQ(judged.FindRemedy("release_leak"), nullptr);
+  const Remedy* shorter = judged.FindRemedy("shorter_tape");
+  ASSERT_NE(shorter, nullptr);
+  EXPECT_EQ(shorter->bytes(), 8 * kMiB);
+  // How a program divides its loop nobody knows.
+  EXPECT_NE(shorter->sufficiency(), ENOUGH_ALONE);
+}
+
+TEST(CausesTest, AFunctionThatIsTracedAnewKeepsItsConstants) {
+  TraceBuilder trace;
+  trace.Region(kBase, 17 * kMiB);
+  const uint64_t work = kBase + 16 * kMiB;
+  for (uint64_t call = 0; call < 16; ++call) {
+    trace.Step(static_cast<int64_t>(call));
+    trace.Alloc(kBase + call * kMiB, {"table", "", 0, kMiB});
+    const std::string name = "__inference_step_" + std::to_string(11 * call);
+    trace.Alloc(work, {name, "[4]", 1, kMiB / 2}).Free(work);
+  }
+  trace.Step(16);
+  trace.Fail({"table", "", 0, 2 * kMiB}, {true, 17 * kMiB, ""});
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "LEAK_LIKE");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("The function step was traced 16 times"));
+  EXPECT_NE(judged.FindRemedy("stop_retracing"), nullptr);
+  // No list of the program's holds them.
+  EXPECT_EQ(judged.FindRemedy("release_leak"), nullptr);
+}
+
+TEST(CausesTest, ElementsThatAShuffleKeepsAreTold) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  trace.Step(0);
+  trace.Alloc(kBase, {"ShuffleDatasetV3", "", 0, 256});
+  for (uint64_t element = 0; element < 100; ++element) {
+    trace.StepId(static_cast<int64_t>(element) + 1);
+    trace.Alloc(kBase + 4096 + element * (kMiB / 8),
+                {"decode/Cast", "[64,64,8]", 1, kMiB / 8});
+  }
+  trace.Fail({"decode/Cast", "[64,64,128]", 1, 8 * kMiB},
+             {true, 16 * kMiB, ""});
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_THAT(
+      judged.verdict.sentence(),
+      HasSubstr("shuffle() of the input pipeline keeps elements: 100 outputs"));
+  const Remedy* smaller = judged.FindRemedy("smaller_pipeline_buffer");
+  ASSERT_NE(smaller, nullptr);
+  EXPECT_EQ(smaller->bytes(), 100 * (kMiB / 8));
+}
+
+}  // namespace
+}  // namespace oom_forensics
