@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 #include <limits>
+#include <thread>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -27,10 +28,13 @@ AllocatorReplay::AllocatorReplay(const HostTrace& host,
   MatchFrees();
   CollectRegions();
   {
-    // Neither needs the other. Deferred where no thread can be had.
+    // Neither needs the other. Deferred where no thread can be had; where one
+    // core is all there is none is asked for: WebAssembly's library would wait
+    // for it.
     const IsCancelled is_cancelled = CancellableWork::OfThisThread();
     std::future<void> keyframes =
-        std::async(trace.row_count() < kRowsForTwoThreads
+        std::async(trace.row_count() < kRowsForTwoThreads ||
+                           std::thread::hardware_concurrency() < 2
                        ? std::launch::deferred
                        : std::launch::async | std::launch::deferred,
                    [this, &is_cancelled] {

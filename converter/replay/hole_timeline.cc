@@ -98,12 +98,16 @@ HoleTimeline::HoleTimeline(const AllocatorReplay& replay,
       running.front().get();
       running.pop_front();
     }
-    // Deferred where no thread can be had: then get() replays it.
-    running.push_back(std::async(std::launch::async | std::launch::deferred,
-                                 [this, &replay, &is_cancelled, begin, end] {
-                                   const CancellableWork work(is_cancelled);
-                                   ReplayPiece(replay, begin, end);
-                                 }));
+    // Deferred where no thread can be had: then get() replays it. Where one
+    // core is all there is none is asked for: WebAssembly's library would wait
+    // for it.
+    running.push_back(
+        std::async(threads > 1 ? std::launch::async | std::launch::deferred
+                               : std::launch::deferred,
+                   [this, &replay, &is_cancelled, begin, end] {
+                     const CancellableWork work(is_cancelled);
+                     ReplayPiece(replay, begin, end);
+                   }));
     if (end == rows) break;
     begin = end;
   }
