@@ -84,12 +84,14 @@ class Judge {
   }
 
   // What the pool would hold at the most if there were no end to it: what lies
-  // there, and the rest of the step as far as it is known or forecast. 0: not
-  // known.
+  // there, and the rest of the step as far as it is known or forecast: midway
+  // between the orders that were tried, as the least of them is of an order
+  // that is seldom taken. 0: not known.
   static uint64_t StepNeedsBytes(const OomCase& oom) {
     if (oom.forecast() != nullptr && oom.forecast()->has_orders() &&
         !oom.forecast()->IsCorrected()) {
-      return oom.forecast()->NeedOf(oom.forecast()->batch()).low_bytes;
+      const Need need = oom.forecast()->NeedOf(oom.forecast()->batch());
+      return need.low_bytes + (need.high_bytes - need.low_bytes) / 2;
     }
     if (!oom.what_if().IsFaithful()) return 0;
     Scenario endless;
