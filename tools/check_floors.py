@@ -51,8 +51,8 @@ FLOORS = {
         "converter/render",
         "converter/exports",
         "converter/service",
-        "converter/wasm",
         "converter/command",
+        "converter/wasm",
     ],
     "core": ["core"],
     "frontend/src": [

@@ -177,7 +177,13 @@ int Export(const Options& options, const Run& run) {
 
 int WritePage(const absl::StatusOr<std::string>& page, const Options& options) {
   if (!page.ok()) return Fail(CodeOf(page.status()), page.status());
-  return WriteOutput(*page, options);
+  const int code = WriteOutput(*page, options);
+  const bool is_file = !options.output.empty() && options.output != "-";
+  if (code == kExitDone && is_file) {
+    std::cerr << options.output << ": " << PageSizeText(page->size(), options)
+              << "\n";
+  }
+  return code;
 }
 
 int Convert(const Options& options, const Run& run) {

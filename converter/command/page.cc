@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "converter/exports/html/frontend_files.h"
 #include "converter/exports/html/offline_page.h"
 #include "converter/input/trace_files.h"
@@ -48,6 +49,26 @@ absl::StatusOr<std::string> MakePage(const Options& options) {
     page.runs.push_back(*std::move(other));
   }
   return RenderOfflinePage(page, *frontend);
+}
+
+std::string PageSizeText(size_t size_bytes, const Options& options) {
+  // As mail servers count. A mail carries a file as base64.
+  constexpr double kMegabyte = 1e6;
+  constexpr double kInMail = 4.0 / 3;
+  const double megabytes = static_cast<double>(size_bytes) / kMegabyte;
+  std::string text = absl::StrFormat("%.1f MB", megabytes);
+  if (options.command == "viewer") return text + ".";
+  text += options.query.filter().host().empty() ? ", nothing was left out"
+                                                : ", other hosts were left out";
+  // The limits that are common.
+  if (megabytes * kInMail > 25) {
+    text +=
+        "; too large for most mail: --host=NAME keeps one host of a run, and a "
+        "shorter profile is smaller";
+  } else if (megabytes * kInMail > 10) {
+    text += "; too large for mail servers that take 10 MB";
+  }
+  return text + ".";
 }
 
 absl::StatusOr<std::string> MakeViewer(const Options& options) {

@@ -16,6 +16,9 @@ absl::StatusOr<std::string> MakePage(const Options& options);
 
 absl::StatusOr<std::string> MakeViewer(const Options& options);
 
+// "3.9 MB, nothing was left out.", and whether a mail can carry that.
+std::string PageSizeText(size_t size_bytes, const Options& options);
+
 }  // namespace oom_forensics
 
 #endif  // OOM_FORENSICS_CONVERTER_COMMAND_PAGE_H_

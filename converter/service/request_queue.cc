@@ -24,6 +24,11 @@ void RequestQueue::Close() {
   changed_.notify_one();
 }
 
+bool RequestQueue::IsWaiting() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return !closed_ && waiting_.empty();
+}
+
 std::optional<RequestQueue::Work> RequestQueue::Take() {
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [this] { return closed_ || !waiting_.empty(); });

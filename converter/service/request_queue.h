@@ -34,6 +34,8 @@ class RequestQueue {
   // No more requests come.
   void Close();
 
+  // Whether Take() would wait.
+  bool IsWaiting();
   // Waits for the next request. Nothing: the queue is closed, and empty.
   std::optional<Work> Take();
 

@@ -1,10 +1,10 @@
 """The `oom-forensics` command.
 
 Everything about traces is answered by the converter, which replaces this process
-so that signals, pipes and exit codes are its own. `doctor` asks the TensorFlow
-that is installed beside this package, `rehearse` runs the user's program with it, `fleet` runs
-on Apache Spark, `runs` lists a logdir as the tab does, and what lies at a URL is copied here
-first; these are therefore Python.
+so that signals, pipes and exit codes are its own (as WebAssembly it runs in this process).
+`doctor` asks the TensorFlow that is installed beside this package, `rehearse` runs the user's
+program with it, `fleet` runs on Apache Spark, `runs` lists a logdir as the tab does, and what lies
+at a URL is copied here first; these are therefore Python.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from oom_forensics.converter_binary import ConverterMissingError, converter_path
+from oom_forensics.converter_binary import Converter, ConverterMissingError, find_converter
 from oom_forensics.remote.addresses import RemoteError, is_url
 
 EXIT_UNREADABLE = 1
@@ -48,11 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if any("://" in argument for argument in arguments):
             arguments = _with_local_paths(arguments)
-        program = str(converter_path())
+        converter = find_converter()
     except (ConverterMissingError, RemoteError) as error:
         print(f"oom-forensics: {error}", file=sys.stderr)
         return EXIT_UNREADABLE
-    _become(program, arguments)
+    _become(converter, arguments)
 
 
 def _fleet(name: str, arguments: Sequence[str]) -> int:
@@ -128,7 +128,13 @@ def _take_flag(arguments: list[str], flag: str) -> str:
     return ""
 
 
-def _become(program: str, arguments: Sequence[str]) -> NoReturn:
+def _become(converter: Converter, arguments: Sequence[str]) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
-    os.execv(program, ["oom-forensics", *arguments])
+    words = converter.words(arguments)
+    if converter.is_native:
+        os.execv(converter.program, ["oom-forensics", *words])
+    # wasmtime is imported only by who needs it.
+    from oom_forensics.webassembly.program import become
+
+    become(words)

@@ -1,13 +1,61 @@
-"""Where the converter lies: the static program `oom-forensics`, and a WebAssembly module."""
+"""Which converter answers here: a program of the machine's own, or a WebAssembly module.
+
+The program lies in this package where it was installed whole, or in that of the collector
+(`oom_forensics_collector`). Where there is none for the machine, or OOM_FORENSICS_CONVERTER=wasm
+says so, the module answers, run by wasmtime (`webassembly`); the same sources, the same answers.
+"""
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
 import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+from oom_forensics import __version__
+
+MEMORY_VARIABLE = "OOM_FORENSICS_WASM_MEMORY_MIB"
+"""How much memory the module may have; 4096 at most, which is all that it can address."""
+
+_HERE = Path(__file__).resolve().parent
+_STATIC = _HERE / "static"
+_PROGRAM = "bin/oom-forensics"
+_COLLECTOR = "oom_forensics_collector"
+_CHOICE = "OOM_FORENSICS_CONVERTER"
+# Commands whose answer holds the files of the tab.
+_PAGES = ("html", "viewer")
 
 
 class ConverterMissingError(RuntimeError):
-    """The package was installed without the converter, or it cannot run here."""
+    """The package was installed without a converter, or none can run here."""
+
+
+@dataclass(frozen=True)
+class Converter:
+    """A converter that can be started."""
+
+    program: Path
+    """The program, or the module."""
+    is_native: bool
+    why: str = ""
+    """Where it is the module: why no program is used."""
+
+    def command(self, *arguments: str | os.PathLike[str]) -> list[str]:
+        """Returns the command that answers as `oom-forensics ARGUMENTS` does."""
+        start = [str(self.program)]
+        if not self.is_native:
+            start = [sys.executable, str(_HERE / "webassembly/__main__.py")]
+        return [*start, *self.words(arguments)]
+
+    def words(self, arguments: Sequence[str | os.PathLike[str]]) -> list[str]:
+        """Returns the arguments, and where the files of the tab lie if a page is asked for."""
+        words = [os.fspath(argument) for argument in arguments]
+        if any(page in words for page in _PAGES) and not _has_flag(words, "--frontend-dir"):
+            words.append(f"--frontend-dir={_STATIC}")
+        return words
 
 
 def wasm_path() -> Path:
@@ -15,26 +63,75 @@ def wasm_path() -> Path:
 
     It is there only where it was built in (OOM_FORENSICS_WASM=1).
     """
-    return Path(__file__).resolve().parent / "static" / "converter.wasm"
+    return _STATIC / "converter.wasm"
 
 
-def converter_path() -> Path:
-    """Returns the path of the packaged converter.
+def find_converter() -> Converter:
+    """Returns the converter that answers here.
 
     Raises:
-      ConverterMissingError: it is not in the package or not executable; the
-        message is one sentence for the user.
+      ConverterMissingError: there is none that can run; the message is one sentence for the user.
     """
-    path = Path(__file__).resolve().parent / "bin" / "oom-forensics"
-    if not path.is_file():
+    choice = os.environ.get(_CHOICE, "")
+    if choice not in ("", "native", "wasm"):
+        raise ConverterMissingError(f"{_CHOICE}={choice} is no converter; it is native or wasm.")
+    why = f"{_CHOICE}=wasm"
+    if choice != "wasm":
+        program, why = _native()
+        if program is not None:
+            return Converter(program, is_native=True)
+        if choice == "native":
+            raise ConverterMissingError(f"{_CHOICE}=native, but {why}.")
+    return Converter(_module(why), is_native=False, why=why)
+
+
+def _native() -> tuple[Path | None, str]:
+    """Returns the program, or why there is none."""
+    if os.name != "posix":
+        return None, "there is none of this machine's own"
+    own = _HERE / _PROGRAM
+    program = own if own.is_file() else _beside_the_collector()
+    if program is None:
+        return None, "there is none of this machine's own"
+    if not os.access(program, os.X_OK):
+        return None, f"{program} may not be executed (give it back its executable bit: chmod +x)"
+    if program != own and (version := _version_of_the_collector()) != __version__:
+        return None, f"oom-forensics-collector is of version {version}, this is {__version__}"
+    return program, ""
+
+
+def _beside_the_collector() -> Path | None:
+    try:
+        found = importlib.util.find_spec(_COLLECTOR)
+    except (ImportError, ValueError):
+        return None
+    for folder in (found and found.submodule_search_locations) or ():
+        if (program := Path(folder) / _PROGRAM).is_file():
+            return program
+    return None
+
+
+def _version_of_the_collector() -> str:
+    try:
+        return importlib.metadata.version("oom-forensics-collector")
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def _module(why_no_program: str) -> Path:
+    module = _STATIC / "program.wasm"
+    if not module.is_file():
         raise ConverterMissingError(
-            f"The converter is missing at {path}: install the package again"
-            " (pip install --force-reinstall), or run tools/build"
-            " in a source tree."
+            f"The converter is missing: {why_no_program}, and there is no {module}; install the"
+            " package again (pip install --force-reinstall), or run tools/build in a source tree."
         )
-    if not os.access(path, os.X_OK):
+    if importlib.util.find_spec("wasmtime") is None:
         raise ConverterMissingError(
-            f"The converter at {path} may not be executed: give it back its"
-            " executable bit (chmod +x)."
+            f"The converter cannot run: {why_no_program}, and wasmtime, which runs the one for any"
+            " machine, is not installed (pip install wasmtime)."
         )
-    return path
+    return module
+
+
+def _has_flag(words: Sequence[str], flag: str) -> bool:
+    return any(word == flag or word.startswith(f"{flag}=") for word in words)

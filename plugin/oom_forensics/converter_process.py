@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
-from oom_forensics.converter_binary import converter_path
+from oom_forensics.converter_binary import MEMORY_VARIABLE, find_converter
 from oom_forensics.machine_memory import usable_bytes
 
 try:
@@ -115,6 +115,7 @@ class ConverterProcess:
         Raises:
           ConverterMissingError: the package holds no converter.
         """
+        self._converter = find_converter()
         self._limits = limits or default_limits()
         self._lock = threading.Lock()
         """Guards the fields below; never held while the pipes are used."""
@@ -130,7 +131,8 @@ class ConverterProcess:
         # A file, not a pipe: nobody has to drain it while the converter works.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115, closed in close()
         self._child = subprocess.Popen(
-            [str(converter_path()), "serve", trace, f"--max-memory-mb={memory_mib}"],
+            self._converter.command("serve", trace, f"--max-memory-mb={memory_mib}"),
+            env=self._environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
@@ -325,8 +327,15 @@ class ConverterProcess:
             self._child.kill()
         self._child.wait()
 
+    def _environment(self) -> dict[str, str]:
+        """The module has no mapped files: what it reads lies in its memory, too."""
+        wall_bytes = self._limits.memory_bytes * 3 // 2 + self._mapped_bytes
+        return {MEMORY_VARIABLE: str(wall_bytes >> 20), **os.environ}
+
     def _limit_address_space(self, mapped_bytes: int) -> None:
         """The converter keeps to its limit by itself; this is the wall behind it."""
+        if not self._converter.is_native:
+            return  # Its memory is limited, in a large space of addresses.
         limit = self._limits.memory_bytes * 3 // 2 + mapped_bytes
         prlimit = getattr(resource, "prlimit", None)  # Linux only
         if prlimit is not None:

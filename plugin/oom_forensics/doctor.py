@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from oom_forensics import __version__
-from oom_forensics.converter_binary import ConverterMissingError, converter_path
+from oom_forensics.converter_binary import ConverterMissingError, find_converter
 from oom_forensics.in_training.collector_library import PATH_IN_SITE_PACKAGES
 
 Severity = Literal["ok", "note", "problem"]
@@ -73,10 +73,16 @@ def _package() -> Finding:
 
 def _converter() -> Finding:
     try:
-        path = converter_path()
+        converter = find_converter()
     except ConverterMissingError as error:
         return Finding("problem", "converter", str(error))
-    return Finding("ok", "converter", f"{path}.")
+    if converter.is_native:
+        return Finding("ok", "converter", f"native, {converter.program}.")
+    sentence = (
+        f"WebAssembly, {converter.program}, run by wasmtime: {converter.why}. It answers the same,"
+        " more slowly and within 4 GiB."
+    )
+    return Finding("ok", "converter", sentence)
 
 
 def _ask_tensorflow() -> tuple[dict[str, Any], Finding | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import subprocess
 
-from oom_forensics.converter_binary import converter_path
+from oom_forensics.converter_binary import find_converter
 
 
 class CommandError(Exception):
@@ -20,7 +20,7 @@ def output_of(command: str, path: str) -> bytes:
       ConverterMissingError: the package holds no converter.
     """
     done = subprocess.run(
-        [str(converter_path()), command, path],
+        find_converter().command(command, path),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,

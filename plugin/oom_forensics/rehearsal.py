@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from oom_forensics.converter_binary import ConverterMissingError, converter_path
+from oom_forensics.converter_binary import ConverterMissingError, find_converter
 
 EXIT_DONE = 0
 EXIT_UNREADABLE = 1
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     if not program:
         _parser().error("say which program: … -- python train.py")
     try:
-        converter = converter_path()
+        converter = find_converter()
     except ConverterMissingError as error:
         print(f"oom-forensics: {error}", file=sys.stderr)
         return EXIT_UNREADABLE
@@ -50,9 +50,10 @@ def main(arguments: Sequence[str]) -> int:
         return EXIT_UNREADABLE
     print(f"\nRecorded in {runs[-1].parent}; against a limit of {options.limit} bytes:")
     sys.stdout.flush()
-    answer = [converter, "forecast", runs[-1].parent, f"--limit-bytes={options.limit}"]
+    flags = [f"--limit-bytes={options.limit}"]
     if options.format == "json":
-        answer.append("--format=json")
+        flags.append("--format=json")
+    answer = converter.command("forecast", runs[-1].parent, *flags)
     return subprocess.run(answer, check=False).returncode
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import oom_forensics
-from oom_forensics.converter_binary import converter_path, wasm_path
+from oom_forensics.converter_binary import find_converter, wasm_path
 from oom_forensics.datasets import DatasetKind, Filter, GroupBy, Moment, Query, SortKey
 from oom_forensics.tables import to_pandas, to_parquet
 from oom_forensics.trace import Trace, TraceError
@@ -31,7 +31,7 @@ def test_the_out_of_memory_is_an_object(trace: Trace) -> None:
 
 
 def test_it_says_what_the_command_says(trace: Trace, oom_logdir: Path) -> None:
-    command = [str(converter_path()), "convert", str(oom_logdir), "--dataset=oom_window"]
+    command = find_converter().command("convert", oom_logdir, "--dataset=oom_window")
     said = json.loads(subprocess.check_output(command))
     assert trace.ask(Query(dataset=DatasetKind.OOM_WINDOW)) == said
 
@@ -107,7 +107,7 @@ def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
 
 
 def test_it_tells_the_story_as_the_command_does(trace: Trace, oom_logdir: Path) -> None:
-    said = subprocess.check_output([str(converter_path()), "report", str(oom_logdir)], text=True)
+    said = subprocess.check_output(find_converter().command("report", oom_logdir), text=True)
     assert trace.report() == said
 
 

@@ -6,7 +6,7 @@ import json
 import subprocess
 from typing import TypeVar
 
-from oom_forensics.converter_binary import converter_path
+from oom_forensics.converter_binary import find_converter
 from oom_forensics.datasets import Query
 from oom_forensics.fleet.run_rows import Rows, rows_of_run
 from oom_forensics.message import Message
@@ -29,7 +29,7 @@ def rows_by_command(path: str) -> Rows:
         if query.group_by.value != "GROUP_NONE":
             asked.append(f"--group-by={query.group_by.value.removeprefix('GROUP_').lower()}")
             asked.append("--at=peak" if query.at.peak else f"--at=oom:{query.at.oom}")
-        command = [str(converter_path()), "convert", path, *asked]
+        command = find_converter().command("convert", path, *asked)
         done = subprocess.run(command, check=True, capture_output=True)
         return answer.from_json(json.loads(done.stdout))
 

@@ -16,7 +16,7 @@ from test_runners.tally import Tally, read_junit
 ROOT = Path(__file__).resolve().parents[2]
 FRONTEND = ROOT / "frontend"
 # What `tools/setup wasm` writes last.
-WASM_SOURCES = ROOT / ".cache/wasm/.source-packages.sha256"
+WASM_SETUP = ROOT / ".cache/wasm/.node-packages.sha256"
 
 # Where threads meet; in the other packages there is nothing for a race to be in.
 PACKAGES_WITH_THREADS = [
@@ -90,14 +90,15 @@ def stage_wasm() -> bool:
     package = importlib.util.find_spec("oom_forensics")
     if package is None or package.origin is None:
         return False
-    module = Path("static") / "converter.wasm"
-    shutil.copyfile(ROOT / "plugin/oom_forensics" / module, Path(package.origin).parent / module)
+    staged, installed = ROOT / "plugin/oom_forensics/static", Path(package.origin).parent / "static"
+    for module in staged.glob("*.wasm"):
+        shutil.copyfile(module, installed / module.name)
     return True
 
 
 def wasm() -> Tally:
     """The converter as WebAssembly beside the program; built and installed for what follows."""
-    if not WASM_SOURCES.exists():
+    if not WASM_SETUP.exists():
         print("It cannot be built here: see what tools/setup wasm says.", flush=True)
         return Tally(skipped=1)
     return run_vitest("vitest.wasm.config.ts") if stage_wasm() else Tally(failed=1)
@@ -109,9 +110,9 @@ def pytest() -> Tally:
 
 
 def pages() -> Tally:
-    """What holds the converter as WebAssembly."""
-    # The test of the wheel builds the package anew, without it.
-    if WASM_SOURCES.exists() and not stage_wasm():
+    """What holds the converter as WebAssembly: pages, the wheel for viewing, the command of it."""
+    # Whether or not `wasm` ran before.
+    if WASM_SETUP.exists() and not stage_wasm():
         return Tally(failed=1)
     return run_pytest("page")
 
@@ -162,6 +163,6 @@ RUNNERS: dict[str, tuple[str, Callable[[], Tally]]] = {
     "wasm": ("The converter as WebAssembly (vitest)", wasm),
     "vitest": ("TypeScript (vitest)", vitest),
     "pytest": ("Python and end to end (pytest)", pytest),
-    "pages": ("Pages without a server (pytest)", pages),
+    "pages": ("Pages, and all without native code (pytest)", pages),
     "browser": ("The tab in TensorBoard and Chromium (vitest)", browser),
 }

@@ -20,7 +20,9 @@ def _collect_impl(target, ctx):
 _collect = aspect(implementation = _collect_impl, attr_aspects = ["deps"])
 
 def _unity_sources_impl(ctx):
+    left_out = depset(transitive = [dep[_Sources].files for dep in ctx.attr.without]).to_list()
     files = depset(transitive = [dep[_Sources].files for dep in ctx.attr.deps]).to_list()
+    files = [file for file in files if file not in left_out]
     by_package = {}
     for path in sorted([file.path for file in files]):
         name = path if path in ctx.attr.alone else path.rpartition("/")[0]
@@ -48,6 +50,10 @@ unity_sources = rule(
         "deps": attr.label_list(
             aspects = [_collect],
             providers = [CcInfo],
+        ),
+        "without": attr.label_list(
+            aspects = [_collect],
+            doc = "Libraries whose sources are compiled elsewhere.",
         ),
     },
 )

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from oom_forensics.converter_binary import converter_path
+from oom_forensics.converter_binary import find_converter
 from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence import trace_file
 from oom_forensics.in_training.step_forecast import keras_step, plane, step_function
@@ -129,7 +129,7 @@ def _answer(planes: bytes, limit_bytes: int) -> AheadForecast:
         with Trace(trace) as run:
             answer = run.forecast(limit_bytes=limit_bytes)
         text = subprocess.run(
-            [converter_path(), "forecast", trace, f"--limit-bytes={limit_bytes}"],
+            find_converter().command("forecast", trace, f"--limit-bytes={limit_bytes}"),
             check=True,
             capture_output=True,
             text=True,
