@@ -1,32 +1,52 @@
-"""Builds the wheel: the Python package, the converter, the collector, the tab.
+"""Builds the wheel: the Python package, the converter, the tab; and the collector.
 
 The built parts come from Bazel. `tools/build` puts them into plugin/; from there they
-are ordinary package data, and the wheel fits any Python 3 of the platforms that have
-the glibc which they need (`py3-none-manylinux_<glibc>_<machine>`).
+are ordinary package data. Which wheel it is says OOM_FORENSICS_WHEEL:
+
+    everything    all of it, for the platforms that have the glibc which its binaries need
+                  (`py3-none-manylinux_<glibc>_<machine>`): what `pip install .` installs
+    viewer        what reads and shows traces on any platform, with the converter as WebAssembly
+                  (`py3-none-any`); tools/release makes it, and that of the collector beside it
 """
 
 from __future__ import annotations
 
 import os
-import platform
-import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from elftools.elf.elffile import ELFFile
 from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
-STAGED = (
-    "plugin/oom_forensics/bin/oom-forensics",
-    "plugin/oom_forensics/static/index.js",
+sys.path.insert(0, str(ROOT / "tools"))
+
+from wheels.builds import version_of  # noqa: E402
+from wheels.platform_wheel import PlatformDistribution, platform_wheel  # noqa: E402
+
+WHEEL = os.environ.get("OOM_FORENSICS_WHEEL") or "everything"
+if WHEEL not in ("everything", "viewer"):
+    sys.exit(f"oom-forensics: OOM_FORENSICS_WHEEL={WHEEL} is neither everything nor viewer.")
+IS_VIEWER = WHEEL == "viewer"
+STATIC = "plugin/oom_forensics/static"
+LIBRARIES = (
     "plugin/tensorflow-plugins/liboom_forensics_loader.so",
     "plugin/tensorflow-plugins/oom_forensics/liboom_forensics_collector.so",
 )
+NATIVE = ("plugin/oom_forensics/bin/oom-forensics", *LIBRARIES)
+MODULES = (f"{STATIC}/converter.wasm", f"{STATIC}/program.wasm")
+STAGED = (f"{STATIC}/index.js", *(MODULES if IS_VIEWER else NATIVE))
+EXTRAS = {
+    # The whole wheel has the collector itself.
+    "tensorflow": [f"oom-forensics-collector=={version_of(ROOT)}"] if IS_VIEWER else [],
+    "pandas": ["pandas>=2"],
+    "parquet": ["pyarrow>=14"],
+    "fleet": ["pyspark>=4.0", "pyarrow>=14", "duckdb>=1.1", "fsspec[s3,gs]>=2024.10"],
+    "remote": ["fsspec>=2023.1", "s3fs>=2023.1", "gcsfs>=2023.1"],
+}
 
 
 def stage_built_parts() -> None:
@@ -36,6 +56,8 @@ def stage_built_parts() -> None:
         # pip's isolated environment must not leak into the python3 that Bazel runs.
         hidden = ("PYTHONPATH", "PYTHONNOUSERSITE", "PYTHONHOME")
         environment = {k: v for k, v in os.environ.items() if k not in hidden}
+        if IS_VIEWER:
+            environment["OOM_FORENSICS_WASM"] = "1"
         subprocess.run([ROOT / "tools/build"], check=True, cwd=ROOT, env=environment)
     elif missing:
         sys.exit(
@@ -59,42 +81,24 @@ class BuildPy(build_py):
         return [m for m in modules if not m[1].endswith("_test") and m[1] != "conftest"]
 
 
-def needed_glibc() -> tuple[int, int]:
-    """Returns the oldest glibc that has all which the built parts ask of it."""
-    versions = {(2, 5)}
-    for path in STAGED:
-        if not path.endswith(".so"):
-            continue  # The converter is static, the tab is text.
-        with (ROOT / path).open("rb") as file:
-            needed = ELFFile(file).get_section_by_name(".gnu.version_r")
-            for _, names in needed.iter_versions():
-                for name in names:
-                    found = re.fullmatch(r"GLIBC_(\d+)\.(\d+)(\.\d+)?", name.name)
-                    if found:
-                        versions.add((int(found[1]), int(found[2])))
-    return max(versions)
-
-
-class PlatformWheel(bdist_wheel):
-    """Names the wheel for the platform that its binaries need, and for every Python 3."""
+class ViewerWheel(bdist_wheel):
+    """Names the wheel for every platform and every Python 3."""
 
     def get_tag(self) -> tuple[str, str, str]:
-        """Returns python tag, ABI tag and platform tag (PEP 600)."""
-        major, minor = needed_glibc()
-        return "py3", "none", f"manylinux_{major}_{minor}_{platform.machine()}"
-
-
-class PlatformDistribution(Distribution):
-    """A distribution whose binaries are data, not extension modules."""
-
-    def has_ext_modules(self) -> bool:
-        """Makes the wheel a platform wheel; auditwheel refuses others."""
-        return True
+        """Returns python tag, ABI tag and platform tag."""
+        return "py3", "none", "any"
 
 
 setup(
-    cmdclass={"build_py": BuildPy, "bdist_wheel": PlatformWheel},
-    distclass=PlatformDistribution,
+    cmdclass={
+        "build_py": BuildPy,
+        "bdist_wheel": ViewerWheel
+        if IS_VIEWER
+        else platform_wheel([ROOT / path for path in LIBRARIES]),
+    },
+    distclass=Distribution if IS_VIEWER else PlatformDistribution,
+    install_requires=["tensorboard>=2.15", *(["wasmtime>=50"] if IS_VIEWER else [])],
+    extras_require=EXTRAS,
     packages=[
         "oom_forensics",
         "oom_forensics.fleet",
@@ -104,12 +108,18 @@ setup(
         "oom_forensics.in_training.source",
         "oom_forensics.in_training.step_forecast",
         "oom_forensics.remote",
-        "tensorflow-plugins",
+        "oom_forensics.webassembly",
+        *([] if IS_VIEWER else ["tensorflow-plugins"]),
     ],
     package_dir={"": "plugin"},
     package_data={
         "oom_forensics.fleet": ["sql/*.sql"],
-        "oom_forensics": ["py.typed", "bin/*", "static/*", "static/**/*"],
+        "oom_forensics": [
+            "py.typed",
+            "static/*",
+            "static/**/*",
+            *([] if IS_VIEWER else ["bin/*"]),
+        ],
         "tensorflow-plugins": ["*.so", "oom_forensics/*.so"],
     },
 )
