@@ -1,15 +1,22 @@
-/** `%tensorboard` in a real Jupyter, where `tools/setup notebook` has installed it. */
-import { type ChildProcess, spawn } from 'node:child_process';
+/** `%tensorboard` and traces in a real Jupyter, where `tools/setup notebook` has installed it. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { FRAGMENTATION, linkFragment, openPage, seesStory, seesView, useBrowser } from './tab';
+import { FRAGMENTATION, LEAK, linkFragment, openPage, seesStory, seesView, useBrowser } from './tab';
 import { PYTHON } from './tensorboard';
 
 useBrowser();
 
 const JUPYTER = process.env.JUPYTER ?? join(dirname(PYTHON), 'jupyter');
+
+/** The converter that pages hold, in the package that the kernel imports. */
+const INSTALLED_MODULE = execFileSync(
+  PYTHON,
+  ['-P', '-c', 'from oom_forensics.converter_binary import wasm_path; print(wasm_path())'],
+  { encoding: 'utf8' },
+).trim();
 
 /** A notebook of these cells. */
 function notebookOf(...cells: readonly string[]): string {
@@ -28,7 +35,10 @@ function notebookOf(...cells: readonly string[]): string {
   });
 }
 
-describe.skipIf(!existsSync(`${JUPYTER}-notebook`))('%tensorboard in a notebook', () => {
+/** A run's folder as Python's text. */
+const runOf = (run: string) => JSON.stringify(join(inject('logdir'), run));
+
+describe.skipIf(!existsSync(`${JUPYTER}-notebook`))('a notebook', () => {
   let folder: string;
   let server: ChildProcess;
   let url: string;
@@ -42,6 +52,13 @@ describe.skipIf(!existsSync(`${JUPYTER}-notebook`))('%tensorboard in a notebook'
         `%tensorboard --logdir ${inject('logdir')} --port 0 --host 127.0.0.1`,
         'import os, signal\nfrom tensorboard import notebook, manager\n' +
           '[os.kill(info.pid, signal.SIGTERM) for info in manager.get_all()]\nprint("st" + "opped")',
+      ),
+    );
+    writeFileSync(
+      join(folder, 'trace.ipynb'),
+      notebookOf(
+        `import oom_forensics\noom_forensics.open(${runOf(FRAGMENTATION)})`,
+        `oom_forensics.open(${runOf(LEAK)}).show(height=600)`,
       ),
     );
     server = spawn(
@@ -85,7 +102,7 @@ describe.skipIf(!existsSync(`${JUPYTER}-notebook`))('%tensorboard in a notebook'
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('shows the tab, which tells its story', async () => {
+  it('shows with %tensorboard the tab, which tells its story', async () => {
     const { page } = await openPage(`${url}/notebooks/story.ipynb`);
     await page.locator('.jp-CodeCell').first().click();
     const run = () => page.keyboard.press('Shift+Enter');
@@ -107,5 +124,23 @@ describe.skipIf(!existsSync(`${JUPYTER}-notebook`))('%tensorboard in a notebook'
     await page.locator('.jp-CodeCell').last().click();
     await run();
     await page.getByText('stopped', { exact: true }).waitFor();
+  });
+
+  it.skipIf(!existsSync(INSTALLED_MODULE))('shows a trace as the page, which answers by itself', async () => {
+    const { page } = await openPage(`${url}/notebooks/trace.ipynb`);
+    await page.locator('.jp-CodeCell').first().click();
+    await page.keyboard.press('Shift+Enter');
+    const frames = page.locator('iframe[title="OOM Forensics"]');
+    const shown = (cell: number) => ({ tab: frames.nth(cell).contentFrame() });
+    await seesStory(shown(0));
+    await shown(0).tab.getByRole('tab', { name: 'Live allocations' }).click();
+    await seesView(shown(0));
+    // The cell whose last line shows the trace of a run that leaks.
+    await page.locator('.jp-CodeCell').nth(1).click();
+    await page.keyboard.press('Shift+Enter');
+    await frames.nth(1).waitFor();
+    await shown(1).tab.getByRole('tab', { name: 'Leaks' }).click();
+    await seesView(shown(1));
+    expect(await frames.nth(1).evaluate((frame) => (frame as HTMLElement).style.height)).toBe('600px');
   });
 });
