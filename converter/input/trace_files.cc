@@ -38,15 +38,21 @@ bool IsTraceFile(const fs::directory_entry& entry) {
          EndsWith(entry.path().filename().native(), kSuffix);
 }
 
-std::vector<std::string> TracesIn(const fs::path& folder) {
+// `error` is why there may be more.
+std::vector<std::string> TracesIn(const fs::path& folder,
+                                  std::error_code& error) {
   std::vector<std::string> paths;
-  std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end;
        it.increment(error)) {
     if (IsTraceFile(*it)) paths.push_back(it->path().string());
   }
   std::sort(paths.begin(), paths.end());
   return paths;
+}
+
+absl::Status CannotRead(const fs::path& folder, const std::error_code& error) {
+  return absl::NotFoundError(absl::StrCat("Cannot read ", folder.string(), ": ",
+                                          error.message(), "."));
 }
 
 // "train/2026_11_20" of "<logdir>/train/plugins/profile/2026_11_20".
@@ -74,6 +80,9 @@ class RunSearch {
     return std::move(runs_);
   }
 
+  // Why runs may be missing: the first folder that could not be read.
+  const absl::Status& unreadable() const { return unreadable_; }
+
  private:
   // True the first time.
   bool IsNew(const fs::path& folder) {
@@ -90,6 +99,11 @@ class RunSearch {
       std::error_code ignored;
       if (++entries_ > kMaxEntries) break;
       if (it->is_directory(ignored)) folders.push_back(it->path());
+    }
+    // That a folder of plugins has none of profiles is nothing.
+    if (error && error != std::errc::no_such_file_or_directory &&
+        error != std::errc::not_a_directory && unreadable_.ok()) {
+      unreadable_ = CannotRead(folder, error);
     }
     std::sort(folders.begin(), folders.end());
     return folders;
@@ -110,7 +124,8 @@ class RunSearch {
   void Add(const fs::path& folder) {
     FoundRun run;
     run.name = RunName(logdir_, folder);
-    run.paths = TracesIn(folder);
+    std::error_code ignored;
+    run.paths = TracesIn(folder, ignored);
     if (run.paths.empty()) return;
     for (const std::string& path : run.paths) {
       std::error_code error;
@@ -123,6 +138,7 @@ class RunSearch {
   const fs::path logdir_;
   std::set<std::pair<dev_t, ino_t>> seen_;
   size_t entries_ = 0;
+  absl::Status unreadable_;
   std::vector<FoundRun> runs_;
 };
 
@@ -150,14 +166,17 @@ absl::StatusOr<TraceFiles> FindTraceFiles(const std::string& path,
     return TraceFiles{fs::path(path).filename().string(), {path}};
   }
   const fs::path folder = fs::path(path).lexically_normal();
-  std::vector<std::string> own = TracesIn(folder);
+  std::vector<std::string> own = TracesIn(folder, error);
+  if (error) return CannotRead(path, error);
   if (!own.empty() && run.empty()) {
     const fs::path named =
         folder.has_filename() ? folder : folder.parent_path();
     return TraceFiles{named.filename().string(), std::move(own)};
   }
-  std::vector<FoundRun> runs = RunSearch(folder).TakeNewestFirst();
+  RunSearch search(folder);
+  std::vector<FoundRun> runs = search.TakeNewestFirst();
   if (runs.empty()) {
+    if (!search.unreadable().ok()) return search.unreadable();
     return absl::NotFoundError(absl::StrCat(
         "There is no *", std::string(kSuffix), " in ", path,
         ", nor in plugins/profile/<run>/ below it: record one with "
