@@ -55,7 +55,10 @@ describe('what a view shows can be taken away', () => {
   it.each([false, true])('every view as a picture of its whole card (dark: %s)', async (dark) => {
     const opened = await openTab({ dark, link: { run: FRAGMENTATION } });
     await seesStory(opened);
-    for (const tab of await opened.tab.getByRole('tab').all()) {
+    const tabs = opened.tab.getByRole('tab');
+    // Views that a run has nothing for go once that is known.
+    for (let view = 0; view < (await tabs.count()); view += 1) {
+      const tab = tabs.nth(view);
       await tab.click();
       await seesView(opened);
       for (const each of await opened.tab.locator('[role=tabpanel] .card').all()) {
