@@ -25,7 +25,9 @@ describe("lines of the user's program", () => {
     const opened = await openTab({
       link: { run: FRAGMENTATION, view: 'holders', at: 'end' },
     });
-    const keepers = opened.tab.getByRole('region', { name: 'What keeps it' });
+    // The card above tells of keepers too.
+    const holders = opened.tab.getByRole('region', { name: 'Who holds it' });
+    const keepers = holders.getByRole('region', { name: 'What keeps it' });
     await expect.poll(() => keepers.innerText(), { timeout: 90_000 }).toContain("list 'kept_weights'");
     expectNoErrors(opened);
   });
