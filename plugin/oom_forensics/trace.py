@@ -121,7 +121,12 @@ class Trace:
             raise TraceError(
                 "show() needs a notebook; to_html('page.html') writes the same page to a file."
             ) from None
-        notebook.display(notebook.HTML(frame_of(self.to_html(), height)))
+        # Not its HTML(), which warns of every frame.
+        shown = {
+            "text/html": frame_of(self.to_html(), height),
+            "text/plain": "OOM Forensics: a page, for notebooks that show HTML",
+        }
+        notebook.display(shown, raw=True)
 
     def _repr_html_(self) -> str:
         """The page, for a notebook whose cell ends with a trace; its story where there is none."""

@@ -11,9 +11,6 @@ useBrowser();
 
 const JUPYTER = process.env.JUPYTER ?? join(dirname(PYTHON), 'jupyter');
 
-/** The frame of a cell stays without its story in Jupyter Notebook 7. */
-const DOES_NOT_PASS_YET = true;
-
 /** The converter that pages hold, in the package that the kernel imports. */
 const INSTALLED_MODULE = execFileSync(
   PYTHON,
@@ -38,8 +35,8 @@ function notebookOf(...cells: readonly string[]): string {
   });
 }
 
-/** A run's folder as Python's text. */
-const runOf = (run: string) => JSON.stringify(join(inject('logdir'), run));
+/** A run's folder, which has the name of its link's first part, as Python's text. */
+const folderOf = (run: string) => JSON.stringify(join(inject('logdir'), dirname(run)));
 
 describe.skipIf(!existsSync(`${JUPYTER}-notebook`))('a notebook', () => {
   let folder: string;
@@ -60,8 +57,8 @@ describe.skipIf(!existsSync(`${JUPYTER}-notebook`))('a notebook', () => {
     writeFileSync(
       join(folder, 'trace.ipynb'),
       notebookOf(
-        `import oom_forensics\noom_forensics.open(${runOf(FRAGMENTATION)})`,
-        `oom_forensics.open(${runOf(LEAK)}).show(height=600)`,
+        `import oom_forensics\noom_forensics.open(${folderOf(FRAGMENTATION)})`,
+        `oom_forensics.open(${folderOf(LEAK)}).show(height=600)`,
       ),
     );
     server = spawn(
@@ -129,22 +126,28 @@ describe.skipIf(!existsSync(`${JUPYTER}-notebook`))('a notebook', () => {
     await page.getByText('stopped', { exact: true }).waitFor();
   });
 
-  const skipped = DOES_NOT_PASS_YET || !existsSync(INSTALLED_MODULE);
+  const skipped = !existsSync(INSTALLED_MODULE);
   it.skipIf(skipped)('shows a trace as the page, which answers by itself', async () => {
     const { page } = await openPage(`${url}/notebooks/trace.ipynb`);
     await page.locator('.jp-CodeCell').first().click();
-    await page.keyboard.press('Shift+Enter');
     const frames = page.locator('iframe[title="OOM Forensics"]');
     const shown = (cell: number) => ({ tab: frames.nth(cell).contentFrame() });
+    // The cell whose last line is a trace; then the one that shows the trace of a run that leaks.
+    for (const cell of [0, 1]) {
+      await page.keyboard.press('Shift+Enter');
+      await frames.nth(cell).waitFor();
+    }
     await seesStory(shown(0));
     await shown(0).tab.getByRole('tab', { name: 'Live allocations' }).click();
     await seesView(shown(0));
-    // The cell whose last line shows the trace of a run that leaks.
-    await page.locator('.jp-CodeCell').nth(1).click();
-    await page.keyboard.press('Shift+Enter');
-    await frames.nth(1).waitFor();
     await shown(1).tab.getByRole('tab', { name: 'Leaks' }).click();
     await seesView(shown(1));
+    for (const cell of [0, 1]) expect(await shown(cell).tab.getByRole('alert').count()).toBe(0);
+    // Nothing but output of HTML: no warning beside it.
+    expect(await page.locator('.jp-OutputArea-output[data-mime-type*=stderr]').count()).toBe(0);
+    // What is chosen is kept in the frame's own address.
+    const address = shown(0).tab.locator('body').evaluate(() => window.location.href);
+    expect(await address).toMatch(/^about:srcdoc#.*view=live/);
     expect(await frames.nth(1).evaluate((frame) => (frame as HTMLElement).style.height)).toBe('600px');
   });
 });

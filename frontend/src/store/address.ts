@@ -23,8 +23,10 @@ export function readFragment(): string {
 export function writeFragment(fragment: string, push: boolean): void {
   const host = hostWindow();
   if (host.location.hash === fragment) return;
-  if (push) host.history.pushState(host.history.state, '', fragment);
-  else host.history.replaceState(host.history.state, '', fragment);
+  // Whole: in the cell of a notebook (about:srcdoc) the fragment alone would be of the notebook's address.
+  const address = host.location.href.replace(/#.*$/s, '') + fragment;
+  if (push) host.history.pushState(host.history.state, '', address);
+  else host.history.replaceState(host.history.state, '', address);
 }
 
 /** Calls back when the reader goes back, forward or edits the address. */
