@@ -4,6 +4,7 @@
 #include <future>
 #include <utility>
 
+#include "converter/cancellation/beside.h"
 #include "converter/text/text.h"
 #include "proto/event_schema.h"
 
@@ -78,9 +79,7 @@ void HostLineReader::Read(std::string_view line, uint32_t threads,
       take(running.front().get());
       running.pop_front();
     }
-    // Deferred where no thread can be had: then get() reads it.
-    running.push_back(std::async(std::launch::async | std::launch::deferred,
-                                 [this, piece] { return ReadPart(piece); }));
+    running.push_back(StartBeside([this, piece] { return ReadPart(piece); }));
   }
   for (std::future<HostLinePart>& part : running) take(part.get());
 }

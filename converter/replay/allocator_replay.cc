@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <future>
 #include <limits>
-#include <thread>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "converter/cancellation/beside.h"
 #include "converter/cancellation/cancellation.h"
 #include "converter/replay/region_derivation.h"
 
@@ -28,19 +28,11 @@ AllocatorReplay::AllocatorReplay(const HostTrace& host,
   MatchFrees();
   CollectRegions();
   {
-    // Neither needs the other. Deferred where no thread can be had; where one
-    // core is all there is none is asked for: WebAssembly's library would wait
-    // for it.
-    const IsCancelled is_cancelled = CancellableWork::OfThisThread();
-    std::future<void> keyframes =
-        std::async(trace.row_count() < kRowsForTwoThreads ||
-                           std::thread::hardware_concurrency() < 2
-                       ? std::launch::deferred
-                       : std::launch::async | std::launch::deferred,
-                   [this, &is_cancelled] {
-                     const CancellableWork work(is_cancelled);
-                     BuildKeyframes();
-                   });
+    // Neither needs the other.
+    std::future<void> keyframes = StartBeside(
+        [this] { BuildKeyframes(); }, trace.row_count() < kRowsForTwoThreads
+                                          ? WorthAThread::kNo
+                                          : WorthAThread::kYes);
     usage_ = UsageTimeline(this);
     keyframes.get();
   }

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "converter/cancellation/beside.h"
 #include "converter/cancellation/cancellation.h"
 #include "converter/replay/hole_set.h"
 
@@ -90,7 +91,6 @@ HoleTimeline::HoleTimeline(const AllocatorReplay& replay,
       counts_(new uint32_t[positions_]) {
   const Row rows = replay.end_position();
   const size_t threads = std::max(1u, std::thread::hardware_concurrency());
-  const IsCancelled is_cancelled = CancellableWork::OfThisThread();
   std::deque<std::future<void>> running;
   for (Row begin = 0; begin == 0 || begin < rows;) {
     const Row end = rows - begin > piece_rows ? begin + piece_rows : rows;
@@ -98,16 +98,8 @@ HoleTimeline::HoleTimeline(const AllocatorReplay& replay,
       running.front().get();
       running.pop_front();
     }
-    // Deferred where no thread can be had: then get() replays it. Where one
-    // core is all there is none is asked for: WebAssembly's library would wait
-    // for it.
-    running.push_back(
-        std::async(threads > 1 ? std::launch::async | std::launch::deferred
-                               : std::launch::deferred,
-                   [this, &replay, &is_cancelled, begin, end] {
-                     const CancellableWork work(is_cancelled);
-                     ReplayPiece(replay, begin, end);
-                   }));
+    running.push_back(StartBeside(
+        [this, &replay, begin, end] { ReplayPiece(replay, begin, end); }));
     if (end == rows) break;
     begin = end;
   }
