@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "converter/compiled/chunk_parts.h"
 #include "converter/compiled/fresh_results.h"
 #include "converter/compiled/module_match.h"
 #include "converter/text/text.h"
-#include "core/bfc.h"
 
 namespace oom_forensics {
 namespace {
@@ -64,44 +64,27 @@ void Rename(const std::vector<RowMatch>& matches, AllocatorTrace* allocator,
   }
 }
 
-// The parts of a block: its buffers and what is unused, as sites.
+// The parts of a block at its peak, as sites.
 std::vector<SitePart> PartsOf(const AllocationSite& block,
                               const CompiledRequest& request,
                               const CompiledAllocation& allocation,
                               HostTrace* trace) {
   const std::string function = trace->strings.Get(request.function);
-  const uint64_t rest_bytes = block.allocated_bytes - block.requested_bytes;
   std::vector<SitePart> parts;
-  const std::vector<BlockPart> lie = allocation.PartsAt(allocation.peak);
-  for (size_t i = 0; i < lie.size(); ++i) {
+  for (const ChunkPart& part :
+       PartsOfChunk(block, function, allocation, allocation.peak)) {
     AllocationSite site;
     site.mode = SiteMode::kGraph;
-    site.requested_bytes = site.allocated_bytes = lie[i].size_bytes;
-    // What the allocator rounded up by lies behind the last one.
-    if (i + 1 == lie.size() && rest_bytes < kMinAllocationBytes) {
-      site.allocated_bytes += rest_bytes;
-    }
-    if (lie[i].buffer == BlockPart::kUnused) {
-      site.op =
-          trace->strings.Intern(absl::StrCat(function, "/", Absl(kUnusedPart)));
-    } else {
-      const CompiledBuffer& buffer = allocation.buffers[lie[i].buffer];
-      site.op = trace->strings.Intern(
-          buffer.op_name.empty() ? absl::StrCat(function, "/", buffer.opcode)
-                                 : buffer.op_name);
+    site.requested_bytes = part.requested_bytes;
+    site.allocated_bytes = part.allocated_bytes;
+    site.op = trace->strings.Intern(part.op_name);
+    if (part.buffer != BlockPart::kUnused) {
+      const CompiledBuffer& buffer = allocation.buffers[part.buffer];
       site.shape = trace->strings.Intern(buffer.shape);
       site.dtype = buffer.dtype;
     }
     parts.push_back(
-        {trace->sites.Intern(site), lie[i].offset_bytes, lie[i].buffer});
-  }
-  if (rest_bytes >= kMinAllocationBytes) {
-    AllocationSite rest;
-    rest.mode = SiteMode::kGraph;
-    rest.allocated_bytes = rest_bytes;
-    rest.op = trace->strings.Intern(
-        absl::StrCat(function, "/", Absl(kAllocatorRest)));
-    parts.push_back({trace->sites.Intern(rest), block.requested_bytes});
+        {trace->sites.Intern(site), part.offset_bytes, part.buffer});
   }
   return parts;
 }

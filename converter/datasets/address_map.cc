@@ -2,8 +2,8 @@
 
 #include <array>
 #include <utility>
-#include <vector>
 
+#include "converter/compiled/chunk_parts.h"
 #include "converter/datasets/answer_parts.h"
 #include "converter/trace/op_name.h"
 #include "core/bfc.h"
@@ -50,11 +50,6 @@ bool KeepsPart(const Filter& filter, const Allocation& part) {
          IsInScope(part.op_name(), filter.scope());
 }
 
-// What the allocator gave beyond the request.
-uint64_t RestBytes(const AllocationSite& block) {
-  return block.allocated_bytes - block.requested_bytes;
-}
-
 // What lies in a block at its own peak, or at the point that is asked for.
 void OpenBlock(const SelectedAllocator& allocator, const RowPredicate& keeps,
                Row row, const Query& query, Chunk* chunk) {
@@ -80,24 +75,12 @@ void OpenBlock(const SelectedAllocator& allocator, const RowPredicate& keeps,
     });
     return;
   }
-  const uint64_t rest_bytes = RestBytes(allocator.replay->SiteOf(row));
-  const std::vector<BlockPart> lie = block.PartsAt(point);
-  for (size_t i = 0; i < lie.size(); ++i) {
-    Allocation part =
-        MakePartAtPoint(allocator, row, block, lie[i], static_cast<int32_t>(i));
-    // As at the peak: what was rounded up lies behind the last one.
-    if (i + 1 == lie.size() && rest_bytes < kMinAllocationBytes) {
-      part.set_allocated_bytes(part.allocated_bytes() + rest_bytes);
-    }
+  int32_t number = 0;
+  for (const ChunkPart& lies : PartsOfChunk(
+           allocator.replay->SiteOf(row), message->function(), block, point)) {
+    Allocation part = MakePartAtPoint(allocator, row, block, lies, number++);
     if (KeepsPart(query.filter(), part)) *chunk->add_parts() = std::move(part);
   }
-  // What the allocator did not split off is the same at every point.
-  keeps.ForEachPart(row, [&](const AllocationPart& part) {
-    if (part.offset_bytes < block.size_bytes) return;
-    Allocation rest = MakePart(allocator, part);
-    rest.mutable_compiled()->set_part(static_cast<int32_t>(lie.size()));
-    *chunk->add_parts() = std::move(rest);
-  });
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ Request MakeRequest(const SelectedAllocator& allocator, Row row,
 
 Allocation MakePartAtPoint(const SelectedAllocator& allocator, Row row,
                            const CompiledAllocation& block,
-                           const BlockPart& part, int32_t number) {
+                           const ChunkPart& part, int32_t number) {
   Allocation message = MakeAllocation(allocator, row);
   CompiledBlock* compiled = message.mutable_compiled();
   compiled->set_block_address(message.address());
@@ -156,21 +156,20 @@ Allocation MakePartAtPoint(const SelectedAllocator& allocator, Row row,
   compiled->set_is_part(true);
   compiled->set_part(number);
   message.set_address(message.address() + part.offset_bytes);
-  message.set_requested_bytes(part.size_bytes);
-  message.set_allocated_bytes(part.size_bytes);
+  message.set_requested_bytes(part.requested_bytes);
+  message.set_allocated_bytes(part.allocated_bytes);
   message.clear_source();
+  message.set_op_name(part.op_name);
+  message.set_scope(std::string(ScopeOf(part.op_name)));
   if (part.buffer == BlockPart::kUnused) {
     compiled->set_is_unused(true);
-    message.clear_op_name();
-    message.set_scope(compiled->function());
+    message.clear_op_type();
     return message;
   }
   const CompiledBuffer& buffer = block.buffers[part.buffer];
   compiled->set_instruction(buffer.instruction);
   compiled->set_held_for_backward(buffer.held_for_backward);
-  message.set_op_name(buffer.op_name.empty() ? buffer.opcode : buffer.op_name);
-  message.set_scope(std::string(ScopeOf(buffer.op_name)));
-  message.set_op_type(std::string(OpTypeOf(buffer.op_name)));
+  message.set_op_type(std::string(OpTypeOf(part.op_name)));
   std::vector<int64_t> dims;
   message.set_has_shape(ParseShape(buffer.shape, &dims));
   message.mutable_shape()->Assign(dims.begin(), dims.end());

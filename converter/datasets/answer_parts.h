@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/compiled/chunk_parts.h"
 #include "converter/datasets/dataset.h"
 #include "converter/datasets/selection.h"
 #include "converter/replay/hole_timeline.h"
@@ -28,7 +29,7 @@ Request MakeRequest(const SelectedAllocator& allocator, Row row,
 // own peak: the part lies there then, the number-th of the block.
 Allocation MakePartAtPoint(const SelectedAllocator& allocator, Row row,
                            const CompiledAllocation& block,
-                           const BlockPart& part, int32_t number);
+                           const ChunkPart& part, int32_t number);
 
 // Of what XLA asked for; `site` is the request's.
 CompiledBlock MakeCompiledBlock(const HostTrace& host,
