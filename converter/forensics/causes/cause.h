@@ -51,6 +51,9 @@ std::optional<Cause> FindRetracing(const OomCase& oom);
 // What an attempt made that ended in an earlier OOM is still held.
 std::optional<Cause> FindFailedAttempt(const OomCase& oom);
 
+// Whether so many bytes are at least that share of what is in use.
+bool IsShareOfUse(const OomCase& oom, uint64_t bytes, double share);
+
 // All that apply, the largest first.
 std::vector<Cause> FindCauses(const OomCase& oom);
 

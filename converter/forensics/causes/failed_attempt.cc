@@ -23,7 +23,7 @@ namespace {
 // Ops at the beginning of the attempts that must be the same.
 constexpr size_t kSameOps = 3;
 constexpr size_t kMinSameOps = 2;
-constexpr double kMinShare = 0.1;
+constexpr double kAttemptShare = 0.1;
 
 // Where the attempt that ended in `earlier` begins; kNoRow: it cannot be told.
 Row AttemptBefore(const OomCase& oom, Row earlier) {
@@ -75,8 +75,7 @@ std::optional<Cause> FindFailedAttempt(const OomCase& oom) {
     rows.insert(row);
     bytes += oom.replay().BytesOf(row);
   }
-  if (static_cast<double>(bytes) <
-      kMinShare * static_cast<double>(oom.usage().in_use_bytes)) {
+  if (!IsShareOfUse(oom, bytes, kAttemptShare)) {
     return std::nullopt;
   }
   Cause cause;

@@ -18,6 +18,11 @@ constexpr Finder kFinders[] = {
 
 }  // namespace
 
+bool IsShareOfUse(const OomCase& oom, uint64_t bytes, double share) {
+  return static_cast<double>(bytes) >=
+         share * static_cast<double>(oom.usage().in_use_bytes);
+}
+
 std::vector<Cause> FindCauses(const OomCase& oom) {
   std::vector<Cause> causes;
   for (const Finder find : kFinders) {

@@ -12,9 +12,9 @@ namespace oom_forensics {
 namespace {
 
 // Part of the memory in use that such tensors must hold.
-constexpr double kMinShare = 0.25;
+constexpr double kHostDataShare = 0.25;
 // Smaller ones are constants and single batches.
-constexpr double kMinShareOfOne = 0.1;
+constexpr double kTensorShare = 0.1;
 
 // Says so where an op made a tensor as large as one of them: the whole of it is
 // one batch.
@@ -42,20 +42,19 @@ std::string OneBatchOfAll(const OomCase& oom,
 }  // namespace
 
 std::optional<Cause> FindHostData(const OomCase& oom) {
-  const auto in_use = static_cast<double>(oom.usage().in_use_bytes);
   absl::flat_hash_set<Row> rows;
   uint64_t bytes = 0;
   for (const Row row : oom.live()) {
     const std::string& op = oom.host().OpOf(oom.replay().SiteOf(row));
     const uint64_t held = oom.replay().BytesOf(row);
     if ((!op.empty() && op != "_EagerConst") ||
-        static_cast<double>(held) < kMinShareOfOne * in_use) {
+        !IsShareOfUse(oom, held, kTensorShare)) {
       continue;
     }
     rows.insert(row);
     bytes += held;
   }
-  if (static_cast<double>(bytes) < kMinShare * in_use) return std::nullopt;
+  if (!IsShareOfUse(oom, bytes, kHostDataShare)) return std::nullopt;
   Cause cause;
   cause.name = "host_data";
   cause.kind = "CAPACITY";

@@ -18,7 +18,7 @@ constexpr std::string_view kBody = "/while/body/";
 // Fewer iterations are no story.
 constexpr uint64_t kMinIterations = 8;
 // Part of the memory in use that the loop must hold.
-constexpr double kMinShare = 0.2;
+constexpr double kIterationsShare = 0.2;
 
 struct Loop {
   uint64_t bytes = 0;
@@ -53,9 +53,7 @@ std::optional<Cause> FindKeptIterations(const OomCase& oom) {
       largest = &loop;
     }
   }
-  if (largest == nullptr ||
-      static_cast<double>(bytes) <
-          kMinShare * static_cast<double>(oom.usage().in_use_bytes)) {
+  if (largest == nullptr || !IsShareOfUse(oom, bytes, kIterationsShare)) {
     return std::nullopt;
   }
   // What is made once in each iteration tells how many there were.

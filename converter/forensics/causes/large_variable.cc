@@ -15,10 +15,10 @@ namespace oom_forensics {
 namespace {
 
 // All copies together must be this part of what is in use.
-constexpr double kMinShare = 0.5;
+constexpr double kCopiesShare = 0.5;
 constexpr size_t kMinCopies = 3;
 // Smaller ones are no large variable, however many are alike.
-constexpr double kMinShareOfOne = 0.1;
+constexpr double kCopyShare = 0.1;
 
 bool IsSlot(const OomCase& oom, Row row) {
   return oom.roles().RoleOf(row) == ROLE_OPTIMIZER;
@@ -32,17 +32,15 @@ std::optional<Cause> FindLargeVariable(const OomCase& oom) {
   for (const Row row : oom.live()) {
     by_bytes[oom.replay().SiteOf(row).requested_bytes].push_back(row);
   }
-  const auto in_use = static_cast<double>(oom.usage().in_use_bytes);
   const std::vector<Row>* copies = nullptr;
   uint64_t of_one = 0;
   for (const auto& [bytes, rows] : by_bytes) {
     const size_t wanted = bytes == oom.requested_bytes() ? 1 : 0;
-    const auto all = static_cast<double>(bytes * rows.size());
     const bool has_slot = std::any_of(
         rows.begin(), rows.end(), [&oom](Row row) { return IsSlot(oom, row); });
     if (has_slot && rows.size() + wanted >= kMinCopies &&
-        all >= kMinShare * in_use &&
-        static_cast<double>(bytes) >= kMinShareOfOne * in_use) {
+        IsShareOfUse(oom, bytes * rows.size(), kCopiesShare) &&
+        IsShareOfUse(oom, bytes, kCopyShare)) {
       copies = &rows;
       of_one = bytes;
     }

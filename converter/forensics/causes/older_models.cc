@@ -22,7 +22,7 @@ namespace {
 // Smaller ones are counters and biases, and are made for many reasons.
 constexpr uint64_t kMinBytes = 16384;
 // Part of the memory in use that the older ones must hold.
-constexpr double kMinShare = 0.2;
+constexpr double kOlderModelsShare = 0.2;
 
 // Where a model begins that is like an earlier one, one for each model.
 std::vector<Row> FindRounds(const OomCase& oom) {
@@ -76,8 +76,7 @@ std::optional<Cause> FindOlderModels(const OomCase& oom) {
     older.insert(row);
     bytes += oom.replay().BytesOf(row);
   }
-  if (static_cast<double>(bytes) <
-      kMinShare * static_cast<double>(oom.usage().in_use_bytes)) {
+  if (!IsShareOfUse(oom, bytes, kOlderModelsShare)) {
     return std::nullopt;
   }
   Cause cause;

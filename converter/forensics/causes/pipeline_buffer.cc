@@ -18,7 +18,7 @@ namespace {
 // Fewer are what the pipeline is working on.
 constexpr size_t kMinElements = 64;
 // Part of the memory in use that the elements must hold.
-constexpr double kMinShare = 0.2;
+constexpr double kElementsShare = 0.2;
 
 // A part of a pipeline that keeps elements, by the op that made it.
 struct Buffer {
@@ -86,9 +86,7 @@ std::optional<Cause> FindPipelineBuffer(const OomCase& oom) {
   const std::vector<Row> elements = Elements(oom);
   uint64_t bytes = 0;
   for (const Row row : elements) bytes += oom.replay().BytesOf(row);
-  if (elements.empty() ||
-      static_cast<double>(bytes) <
-          kMinShare * static_cast<double>(oom.usage().in_use_bytes)) {
+  if (elements.empty() || !IsShareOfUse(oom, bytes, kElementsShare)) {
     return std::nullopt;
   }
   Cause cause;

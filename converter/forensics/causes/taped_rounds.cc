@@ -18,7 +18,7 @@ namespace {
 // Fewer rounds are layers of one kind.
 constexpr size_t kMinRounds = 12;
 // Part of the memory in use that the tape must keep.
-constexpr double kMinShare = 0.2;
+constexpr double kTapeShare = 0.2;
 
 }  // namespace
 
@@ -33,8 +33,7 @@ std::optional<Cause> FindTapedRounds(const OomCase& oom) {
     bytes_by_site[site] += oom.replay().BytesOf(row);
     bytes += oom.replay().BytesOf(row);
   }
-  if (static_cast<double>(bytes) <
-      kMinShare * static_cast<double>(oom.usage().in_use_bytes)) {
+  if (!IsShareOfUse(oom, bytes, kTapeShare)) {
     return std::nullopt;
   }
   // What is made once in each round tells how many there were: that which holds
