@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "converter/forensics/remedies.h"
+#include "converter/testing/judged_oom.h"
 #include "converter/testing/trace_builder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -13,6 +14,8 @@ namespace {
 
 using test::Ask;
 using test::Failure;
+using test::Judge;
+using test::Judged;
 using test::TraceBuilder;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
@@ -26,44 +29,6 @@ Ask Tensor(const std::string& op, uint64_t bytes,
 }
 
 Failure Oom(uint64_t limit_bytes) { return {true, limit_bytes, ""}; }
-
-// An OOM of a built trace, judged; the first unless it is said.
-struct Judged {
-  std::unique_ptr<Run> run;
-  std::unique_ptr<OomCase> oom;
-  Verdict verdict;
-  std::vector<Remedy> remedies;
-
-  const Remedy* FindRemedy(const std::string& kind) const {
-    for (const Remedy& remedy : remedies) {
-      if (remedy.kind() == kind) return &remedy;
-    }
-    return nullptr;
-  }
-  double ShareOf(const std::string& kind) const {
-    for (const VerdictPart& part : verdict.parts()) {
-      if (part.kind() == kind) return part.share();
-    }
-    return 0;
-  }
-};
-
-Judged Judge(TraceBuilder& trace,
-             const std::optional<DevicePressure>& device = std::nullopt,
-             size_t number = 0) {
-  Judged judged;
-  judged.run = trace.Open();
-  const HostAnalysis& host = *judged.run->Load(0);
-  const AllocatorReplay& replay = *host.allocators()[0];
-  const Row failure = replay.failure_positions()[number];
-  judged.oom = std::make_unique<OomCase>(
-      replay, host.Roles(replay), failure,
-      std::make_shared<const LeakSearchResult>(FindLeaks(replay, failure)),
-      device);
-  judged.verdict = JudgeOom(*judged.oom);
-  judged.remedies = FindRemedies(*judged.oom);
-  return judged;
-}
 
 TEST(VerdictTest, LessFreeThanAskedForIsCapacity) {
   TraceBuilder trace;

@@ -6,6 +6,7 @@
 
 #include "converter/forensics/remedies.h"
 #include "converter/forensics/verdict.h"
+#include "converter/testing/judged_oom.h"
 #include "converter/testing/trace_builder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -15,41 +16,14 @@ namespace oom_forensics {
 namespace {
 
 using test::Ask;
+using test::Judge;
+using test::Judged;
 using test::TraceBuilder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kBase = 0x10000000;
-
-struct Judged {
-  std::unique_ptr<Run> run;
-  std::unique_ptr<OomCase> oom;
-  Verdict verdict;
-  std::vector<Remedy> remedies;
-
-  const Remedy* FindRemedy(const std::string& kind) const {
-    for (const Remedy& remedy : remedies) {
-      if (remedy.kind() == kind) return &remedy;
-    }
-    return nullptr;
-  }
-};
-
-Judged Judge(TraceBuilder& trace) {
-  Judged judged;
-  judged.run = trace.Open();
-  const HostAnalysis& host = *judged.run->Load(0);
-  const AllocatorReplay& replay = *host.allocators()[0];
-  const Row failure = replay.failure_positions().front();
-  judged.oom = std::make_unique<OomCase>(
-      replay, host.Roles(replay), failure,
-      std::make_shared<const LeakSearchResult>(FindLeaks(replay, failure)),
-      std::nullopt);
-  judged.verdict = JudgeOom(*judged.oom);
-  judged.remedies = FindRemedies(*judged.oom);
-  return judged;
-}
 
 Ask Eager(const std::string& op, const std::string& shape) {
   Ask ask{op, shape, 1, kMiB};

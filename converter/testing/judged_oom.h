@@ -1,0 +1,58 @@
+// An OOM of a built trace, judged.
+#ifndef OOM_FORENSICS_CONVERTER_TESTING_JUDGED_OOM_H_
+#define OOM_FORENSICS_CONVERTER_TESTING_JUDGED_OOM_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "converter/forensics/leak_finder.h"
+#include "converter/forensics/oom_case.h"
+#include "converter/forensics/remedies.h"
+#include "converter/forensics/verdict.h"
+#include "converter/testing/trace_builder.h"
+
+namespace oom_forensics::test {
+
+struct Judged {
+  std::unique_ptr<Run> run;
+  std::unique_ptr<OomCase> oom;
+  Verdict verdict;
+  std::vector<Remedy> remedies;
+
+  const Remedy* FindRemedy(const std::string& kind) const {
+    for (const Remedy& remedy : remedies) {
+      if (remedy.kind() == kind) return &remedy;
+    }
+    return nullptr;
+  }
+  double ShareOf(const std::string& kind) const {
+    for (const VerdictPart& part : verdict.parts()) {
+      if (part.kind() == kind) return part.share();
+    }
+    return 0;
+  }
+};
+
+// The number-th OOM of the trace.
+inline Judged Judge(TraceBuilder& trace,
+                    const std::optional<DevicePressure>& device = std::nullopt,
+                    size_t number = 0) {
+  Judged judged;
+  judged.run = trace.Open();
+  const HostAnalysis& host = *judged.run->Load(0);
+  const AllocatorReplay& replay = *host.allocators()[0];
+  const Row failure = replay.failure_positions()[number];
+  judged.oom = std::make_unique<OomCase>(
+      replay, host.Roles(replay), failure,
+      std::make_shared<const LeakSearchResult>(FindLeaks(replay, failure)),
+      device);
+  judged.verdict = JudgeOom(*judged.oom);
+  judged.remedies = FindRemedies(*judged.oom);
+  return judged;
+}
+
+}  // namespace oom_forensics::test
+
+#endif  // OOM_FORENSICS_CONVERTER_TESTING_JUDGED_OOM_H_
