@@ -177,23 +177,41 @@ TEST(RecorderTest, ForgetsTheAllocationsOfAnAllocatorThatEnded) {
             (std::set<uint64_t>{8192}));
 }
 
+// Four threads that allocate and free as long as this lives, each at its own
+// pace, and never hold more than one chunk each.
+class BusyThreads {
+ public:
+  explicit BusyThreads(Recorder* recorder) {
+    for (uint32_t thread = 1; thread <= 4; ++thread) {
+      threads_.emplace_back([this, recorder, thread] {
+        uint64_t i = 0;
+        while (!stop_.load()) {
+          const void* address =
+              Address(uint64_t{thread} << 32 | (i++ % 512 + 1) << 8);
+          recorder->RecordAlloc(0, address, 1, 0, thread);
+          if (i % (3 * thread) == 0) std::this_thread::yield();
+          recorder->RecordFree(0, address, thread);
+        }
+      });
+    }
+  }
+  ~BusyThreads() {
+    stop_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  BusyThreads(const BusyThreads&) = delete;
+  BusyThreads& operator=(const BusyThreads&) = delete;
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::vector<std::thread> threads_;
+};
+
 // Baseline and events fit together wherever the recording begins, although
 // other threads allocate and free all the time.
 TEST(RecorderTest, ARecordingIsAConsistentCutUnderThreads) {
   Recorder recorder{Settings{}};
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> threads;
-  for (uint64_t thread = 1; thread <= 4; ++thread) {
-    threads.emplace_back([&recorder, &stop, thread] {
-      uint64_t i = 0;
-      while (!stop.load()) {
-        const void* address = Address(thread << 32 | (i++ % 512 + 1) << 8);
-        recorder.RecordAlloc(0, address, 1, 0, static_cast<uint32_t>(thread));
-        if (i % 3 == 0) std::this_thread::yield();
-        recorder.RecordFree(0, address, static_cast<uint32_t>(thread));
-      }
-    });
-  }
+  const BusyThreads threads(&recorder);
   for (int session = 0; session < 20; ++session) {
     recorder.StartCapture(CaptureOwner::kProfiler);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -204,8 +222,6 @@ TEST(RecorderTest, ARecordingIsAConsistentCutUnderThreads) {
                   capture->totals[0].frees,
               live);
   }
-  stop = true;
-  for (std::thread& thread : threads) thread.join();
 }
 
 // The last events and what was live before them fit together whenever they are
@@ -214,19 +230,7 @@ TEST(RecorderTest, TheLastEventsAreWholeUnderThreads) {
   Settings settings;
   settings.allocation_log_buffer_size = 2000;
   Recorder recorder(settings);
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> threads;
-  for (uint64_t thread = 1; thread <= 4; ++thread) {
-    threads.emplace_back([&recorder, &stop, thread] {
-      uint64_t i = 0;
-      while (!stop.load()) {
-        const void* address = Address(thread << 32 | (i++ % 512 + 1) << 8);
-        recorder.RecordAlloc(0, address, 1, 0, static_cast<uint32_t>(thread));
-        if (i % (3 * thread) == 0) std::this_thread::yield();
-        recorder.RecordFree(0, address, static_cast<uint32_t>(thread));
-      }
-    });
-  }
+  const BusyThreads threads(&recorder);
   for (int look = 0; look < 50; ++look) {
     const auto recent = recorder.Recent();
     EXPECT_LE(recent->events.size(), 2000u);
@@ -239,8 +243,6 @@ TEST(RecorderTest, TheLastEventsAreWholeUnderThreads) {
                   recent->totals[0].frees,
               Replay(*recent).size());
   }
-  stop = true;
-  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(RecorderTest, AnAllocationStandsWhereItWasServed) {
