@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "converter/cancellation/beside.h"
 #include "converter/datasets/allocation_groups.h"
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/cached_timelines.h"
@@ -149,9 +150,12 @@ void PutFirst(PinCost cost, Oom* message) {
 
 void FillForensics(const SelectedAllocator& allocator, Row failure,
                    Oom* message) {
+  // Neither needs the other.
+  auto leaks = StartBeside(
+      [&allocator, failure] { return LeaksAt(allocator, failure); });
+  const RoleClassifier& roles = allocator.host->Roles(*allocator.replay);
   const OomCase oom(
-      *allocator.replay, allocator.host->Roles(*allocator.replay), failure,
-      LeaksAt(allocator, failure),
+      *allocator.replay, roles, failure, leaks.get(),
       PressureAt(allocator.host->trace(), allocator.host->allocators(),
                  *allocator.replay, failure));
   *message->mutable_verdict() = JudgeOom(oom);

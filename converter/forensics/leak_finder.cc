@@ -38,6 +38,7 @@ class LeakSearch {
 
   std::vector<FoundLeak> Run() {
     GroupSites();
+    FindLive();
     ReadHistory();
     std::vector<FoundLeak> leaks;
     for (const SiteHistory& history : histories_) {
@@ -77,6 +78,17 @@ class LeakSearch {
     histories_.resize(groups.size());
   }
 
+  // What holds nothing is no leak: only groups that do are followed.
+  void FindLive() {
+    std::vector<Row> live = replay_.LiveAt(position_);
+    std::sort(live.begin(), live.end());
+    for (const Row row : live) HistoryOf(row).live.push_back(row);
+    is_followed_.resize(group_of_.size());
+    for (SiteId id = 0; id < group_of_.size(); ++id) {
+      is_followed_[id] = !histories_[group_of_[id]].live.empty();
+    }
+  }
+
   SiteHistory& HistoryOf(Row alloc) {
     return histories_[group_of_[replay_.trace().site[alloc]]];
   }
@@ -112,14 +124,14 @@ class LeakSearch {
         ++now;
       }
       if (trace.kind_of[row] == RowKind::kAlloc) {
-        SiteHistory& history = HistoryOf(row);
-        history.bytes += replay_.BytesOf(row);
-        if (replay_.IsLiveAt(row, position_)) history.live.push_back(row);
+        if (!is_followed_[trace.site[row]]) continue;
+        HistoryOf(row).bytes += replay_.BytesOf(row);
         touch(row);
-      } else if (trace.kind_of[row] == RowKind::kFree &&
-                 replay_.PartnerOf(row) != kNoRow) {
-        Finish(replay_.PartnerOf(row), now);
-        touch(replay_.PartnerOf(row));
+      } else if (trace.kind_of[row] == RowKind::kFree) {
+        const Row alloc = replay_.PartnerOf(row);
+        if (alloc == kNoRow || !is_followed_[trace.site[alloc]]) continue;
+        Finish(alloc, now);
+        touch(alloc);
       }
     }
     end_steps_before(position_);
@@ -217,7 +229,9 @@ class LeakSearch {
   const AllocatorReplay& replay_;
   const StepIndex& steps_;
   const Position position_;
+  // By site.
   std::vector<size_t> group_of_;
+  std::vector<bool> is_followed_;
   std::vector<SiteHistory> histories_;
 };
 

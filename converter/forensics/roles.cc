@@ -97,39 +97,53 @@ void RoleClassifier::ReadSites() {
 void RoleClassifier::FindUpdates() {
   const HostTrace& host = replay_.host();
   const AllocatorTrace& trace = replay_.trace();
-  for (Row row = 0; row < trace.row_count(); ++row) {
-    StopIfCancelled(row);
-    if (trace.kind_of[row] != RowKind::kAlloc) continue;
-    const AllocationSite& site = host.sites.Get(trace.site[row]);
-    switch (purpose_[trace.site[row]]) {
-      case OpPurpose::kOptimizerSlot:
-        first_slot_.try_emplace(site.requested_bytes, row);
-        break;
-      case OpPurpose::kOptimizerUpdate:
-      case OpPurpose::kVariableUpdate:
-        if (site.shape != kEmptyString && IsFloating(site.dtype)) {
-          first_update_.try_emplace(site.shape, row);
-        }
-        break;
-      default:
-        break;
-    }
+  // Sites are few and rows are many: what a row is looked at for is decided by
+  // its site. The first row of a site tells all there is to know of it.
+  std::vector<bool> is_open(host.sites.size());
+  for (SiteId id = 0; id < host.sites.size(); ++id) {
+    const AllocationSite& site = host.sites.Get(id);
+    is_open[id] = purpose_[id] == OpPurpose::kOptimizerSlot ||
+                  ((purpose_[id] == OpPurpose::kOptimizerUpdate ||
+                    purpose_[id] == OpPurpose::kVariableUpdate) &&
+                   site.shape != kEmptyString && IsFloating(site.dtype));
   }
   for (Row row = 0; row < trace.row_count(); ++row) {
     StopIfCancelled(row);
-    if (trace.kind_of[row] == RowKind::kAlloc && WitnessOf(row) != kNoRow &&
-        OpTypeOf(host.OpOf(replay_.SiteOf(row))) != "Fill") {
-      random_variables_.insert(replay_.SiteOf(row).shape);
+    const SiteId id = trace.site[row];
+    if (trace.kind_of[row] != RowKind::kAlloc || !is_open[id]) continue;
+    const AllocationSite& site = host.sites.Get(id);
+    if (purpose_[id] == OpPurpose::kOptimizerSlot) {
+      first_slot_.try_emplace(site.requested_bytes, row);
+    } else {
+      first_update_.try_emplace(site.shape, row);
     }
+    is_open[id] = false;
+  }
+  may_have_witness_.resize(host.sites.size());
+  for (SiteId id = 0; id < host.sites.size(); ++id) {
+    const AllocationSite& site = host.sites.Get(id);
+    may_have_witness_[id] = purpose_[id] == OpPurpose::kUnknown &&
+                            IsFloating(site.dtype) &&
+                            site.shape != kEmptyString &&
+                            (first_update_.contains(site.shape) ||
+                             first_slot_.contains(site.requested_bytes));
+    is_open[id] = may_have_witness_[id] && OpTypeOf(host.OpOf(site)) != "Fill";
+  }
+  for (Row row = 0; row < trace.row_count(); ++row) {
+    StopIfCancelled(row);
+    const SiteId id = trace.site[row];
+    if (trace.kind_of[row] != RowKind::kAlloc || !is_open[id] ||
+        WitnessOf(row) == kNoRow) {
+      continue;
+    }
+    random_variables_.insert(host.sites.Get(id).shape);
+    is_open[id] = false;
   }
 }
 
 Row RoleClassifier::WitnessOf(Row alloc) const {
+  if (!may_have_witness_[replay_.trace().site[alloc]]) return kNoRow;
   const AllocationSite& site = replay_.SiteOf(alloc);
-  if (purpose_[replay_.trace().site[alloc]] != OpPurpose::kUnknown ||
-      !IsFloating(site.dtype) || site.shape == kEmptyString) {
-    return kNoRow;
-  }
   const auto shows = [&](Row witness) {
     // Every eager op is a run of its own, without an id.
     return replay_.IsLiveAt(alloc, witness) &&

@@ -60,6 +60,8 @@ class RoleClassifier {
   absl::flat_hash_map<StringId, Row> first_update_;
   // Requested bytes of an optimizer's slots, to the first row of such a slot.
   absl::flat_hash_map<uint64_t, Row> first_slot_;
+  // Sites whose allocations an update or a slot may show to be a variable.
+  std::vector<bool> may_have_witness_;
   // Shapes of variables that were not made as zeros.
   absl::flat_hash_set<StringId> random_variables_;
 };
