@@ -46,6 +46,12 @@ std::optional<Cause> FindOlderModels(const OomCase& oom);
 std::optional<Cause> FindTapedRounds(const OomCase& oom);
 // shuffle() or cache() of an input pipeline keeps elements.
 std::optional<Cause> FindPipelineBuffer(const OomCase& oom);
+// The input pipeline has made batches ahead of the steps.
+std::optional<Cause> FindPrefetchedBatches(const OomCase& oom);
+// predict() does several steps in one call.
+std::optional<Cause> FindStepsInOneCall(const OomCase& oom);
+// The pool grew for smaller steps than this one.
+std::optional<Cause> FindFirstStepRegions(const OomCase& oom);
 // A function is traced anew and anew, and its traces keep their constants.
 std::optional<Cause> FindRetracing(const OomCase& oom);
 // What an attempt made that ended in an earlier OOM is still held.

@@ -120,5 +120,71 @@ TEST(CausesTest, ElementsThatAShuffleKeepsAreTold) {
   EXPECT_EQ(smaller->bytes(), 100 * (kMiB / 8));
 }
 
+TEST(CausesTest, BatchesThatThePipelineHasMadeAheadAreTold) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  trace.Alloc(kBase, {"PrefetchDataset", "", 0, 256});
+  for (uint64_t batch = 0; batch < 12; ++batch) {
+    // What puts elements together to a batch runs no op.
+    trace.Alloc(kBase + 4096 + batch * kMiB, {"", "", 0, kMiB});
+  }
+  trace.Step(0).StepId(7);
+  trace.Fail({"model/Relu", "[64,64,512]", 1, 8 * kMiB}, {true, 16 * kMiB, ""});
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("12 tensors of 1.00 MiB are ready or being made, 12.0 "
+                        "MiB in all"));
+  const Remedy* less = judged.FindRemedy("less_prefetch");
+  ASSERT_NE(less, nullptr);
+  // One is used, one ready, one being made.
+  EXPECT_EQ(less->bytes(), 9 * kMiB);
+}
+
+TEST(CausesTest, WithoutAPipelineTensorsThatAreAlikeAreNoBatches) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  for (uint64_t batch = 0; batch < 12; ++batch) {
+    trace.Alloc(kBase + batch * kMiB, {"", "", 0, kMiB});
+  }
+  trace.Step(0).StepId(7);
+  trace.Fail({"model/Relu", "[64,64,512]", 1, 8 * kMiB}, {true, 16 * kMiB, ""});
+  EXPECT_EQ(Judge(trace).FindRemedy("less_prefetch"), nullptr);
+}
+
+TEST(CausesTest, APoolThatGrewForSmallerStepsSaysSo) {
+  TraceBuilder trace;
+  for (uint64_t step = 0; step < 4; ++step) {
+    trace.Step(static_cast<int64_t>(step));
+    const uint64_t region = kBase + step * 16 * kMiB;
+    trace.Region(region, 4 * kMiB);
+    trace.Alloc(region, {"model/Relu", "[512,512]", 1, 3 * kMiB}).Free(region);
+  }
+  trace.Step(4);
+  trace.Fail({"model/Relu", "[1024,1536]", 1, 6 * kMiB}, {true, 16 * kMiB, ""});
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "GROWTH_REGIONS");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("as large as the 4 steps before needed them, at most "
+                        "4.00 MiB: no request had been above 3.00 MiB"));
+  const Remedy* first = judged.FindRemedy("largest_first");
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->sufficiency(), UNCERTAIN);
+}
+
+TEST(CausesTest, AStepOfTheSameSizeIsNotLargerThanTheFirst) {
+  TraceBuilder trace;
+  trace.Region(kBase, 4 * kMiB).Region(kBase + 16 * kMiB, 4 * kMiB);
+  const Ask all{"model/Relu", "[512,512]", 1, 4 * kMiB};
+  for (int64_t step = 0; step < 4; ++step) {
+    trace.Step(step).Alloc(kBase, all).Free(kBase);
+  }
+  trace.Step(4);
+  trace.Alloc(kBase + kMiB, Eager("kept", "[512,512]"));
+  trace.Alloc(kBase + 17 * kMiB, Eager("kept", "[512,512]"));
+  trace.Fail(all, {true, 8 * kMiB, ""});
+  EXPECT_EQ(Judge(trace).FindRemedy("largest_first"), nullptr);
+}
+
 }  // namespace
 }  // namespace oom_forensics

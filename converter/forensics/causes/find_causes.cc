@@ -11,9 +11,10 @@ namespace {
 using Finder = std::optional<Cause> (*)(const OomCase&);
 
 constexpr Finder kFinders[] = {
-    FindFailedAttempt, FindOlderModels, FindKeptIterations,
-    FindLargeVariable, FindReplicas,    FindHostData,
-    FindRetracing,     FindTapedRounds, FindPipelineBuffer,
+    FindFailedAttempt,     FindOlderModels,    FindKeptIterations,
+    FindLargeVariable,     FindReplicas,       FindHostData,
+    FindRetracing,         FindTapedRounds,    FindPipelineBuffer,
+    FindPrefetchedBatches, FindStepsInOneCall, FindFirstStepRegions,
 };
 
 }  // namespace
