@@ -90,13 +90,22 @@ std::string Sentence(const StepForecast& answer,
     absl::StrAppend(&text, " The largest batch that is sure to fit is ",
                     answer.largest_batch(), ".");
   }
-  if (model.IsCorrected() && !model.IsTooLow()) {
+  if (model.IsCorrected()) {
     absl::StrAppend(&text,
                     " That is more than the graph shows: the pool refused the "
                     "step memory though it had as much as that. It was in "
                     "pieces, or some of what the step takes is not forecast.");
   }
   return text;
+}
+
+// A number that lacks some of the step would be taken for the step's need.
+std::string UnknownSizes(const ForecastTrace& forecast) {
+  return absl::StrCat(
+      "the sizes of what ", FormatCount(forecast.unknown_count), " of its ",
+      CountOf(forecast.op_count, "op"),
+      " make are not known from the graph (lengths that the data decides, as a "
+      "rule), so no number is given.");
 }
 
 void FillOrders(const HostTrace& host, const ForecastTrace& forecast,
@@ -210,7 +219,9 @@ StepForecast Tell(const HostTrace& host, const ForecastTrace& forecast,
   answer.set_reason(forecast.reason);
   const StepForecastModel model(forecast, std::move(place.pool));
   answer.set_live_bytes(model.live_bytes());
-  if (model.has_orders()) {
+  if (model.has_orders() && model.IsTooLow()) {
+    answer.set_reason(UnknownSizes(forecast));
+  } else if (model.has_orders()) {
     *answer.mutable_need() =
         NeedMessage(model, forecast.batch, answer.limit_bytes());
     FillOrders(host, forecast, model, &answer);

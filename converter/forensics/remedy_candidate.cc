@@ -50,6 +50,15 @@ bool ComputesGradients(const OomCase& oom) {
   return false;
 }
 
+bool IsInference(const OomCase& oom) {
+  const ForecastTrace* const graph = ForecastOf(oom.replay(), oom.failure());
+  return graph != nullptr && !graph->orders.empty() && !graph->planned &&
+         std::none_of(graph->sites.begin(), graph->sites.end(),
+                      [&oom](const ForecastSite& site) {
+                        return IsGradientName(oom.host().strings.Get(site.op));
+                      });
+}
+
 Scenario WithRestOfStep(const OomCase& oom, Scenario scenario) {
   if (oom.completed_step().has_value()) {
     scenario.then_step = oom.completed_step();

@@ -57,6 +57,8 @@ bool GradeByForecast(const OomCase& oom, RemedyCandidate* candidate);
 
 // The program trains: ops of a backward pass were recorded.
 bool ComputesGradients(const OomCase& oom);
+// The step does not: its graph is known, and has no backward pass.
+bool IsInference(const OomCase& oom);
 
 // The scenario, and what the rest of the step is known to need.
 Scenario WithRestOfStep(const OomCase& oom, Scenario scenario);

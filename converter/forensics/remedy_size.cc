@@ -149,6 +149,13 @@ std::string Accumulation(const OomCase& oom, int64_t full, int64_t size) {
       "keeps one more tensor for each of them.");
 }
 
+// The largest batch that is promised to fit; else the largest that may.
+int64_t ForecastBatch(const StepForecastModel& forecast, uint64_t limit_bytes,
+                      int64_t most) {
+  const int64_t fits = forecast.LargestBatch(limit_bytes, most);
+  return fits != 0 ? fits : forecast.LargestBatchToHopeFor(limit_bytes, most);
+}
+
 // Where too few shapes were live to show the batch, the graph of the step does.
 std::optional<RemedyCandidate> SmallerBatchOfGraph(const OomCase& oom) {
   const StepForecastModel* forecast = oom.forecast();
@@ -157,7 +164,7 @@ std::optional<RemedyCandidate> SmallerBatchOfGraph(const OomCase& oom) {
     return std::nullopt;
   }
   const int64_t full = forecast->batch();
-  const int64_t size = forecast->LargestBatch(oom.limit_bytes(), full - 1);
+  const int64_t size = ForecastBatch(*forecast, oom.limit_bytes(), full - 1);
   if (size == 0) return std::nullopt;
   RemedyCandidate candidate;
   candidate.remedy.set_kind(kSmallerBatch);
@@ -196,7 +203,7 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
   const bool is_forecast =
       forecast != nullptr && forecast->scales() && !forecast->IsTooLow();
   int64_t size = is_forecast
-                     ? forecast->LargestBatch(oom.limit_bytes(), full - 1)
+                     ? ForecastBatch(*forecast, oom.limit_bytes(), full - 1)
                      : BatchToName(LargestBatch(oom, scales));
   const bool fits = size != 0;
   if (!fits) size = std::max<int64_t>(1, full / 2);
@@ -247,7 +254,8 @@ std::optional<RemedyCandidate> MixedPrecision(const OomCase& oom) {
   }
   RemedyCandidate candidate;
   candidate.remedy.set_kind("mixed_precision");
-  candidate.remedy.set_title("Train in mixed precision.");
+  candidate.remedy.set_title(IsInference(oom) ? "Compute in mixed precision."
+                                              : "Train in mixed precision.");
   std::vector<std::string> smaller;
   if (bytes > 0) {
     smaller.push_back(absl::StrCat(FormatBytes(bytes),

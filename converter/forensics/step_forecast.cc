@@ -313,18 +313,33 @@ uint64_t StepForecastModel::WithMargin(int64_t batch) const {
 
 int64_t StepForecastModel::LargestBatch(uint64_t limit_bytes,
                                         int64_t most) const {
+  return LargestOf(most, [&](int64_t batch) {
+    return FitOf(batch, limit_bytes) == Fit::kFits;
+  });
+}
+
+int64_t StepForecastModel::LargestBatchToHopeFor(uint64_t limit_bytes,
+                                                 int64_t most) const {
+  const int64_t in_all_orders = LargestOf(most, [&](int64_t batch) {
+    return NeedOf(batch).high_bytes <= limit_bytes;
+  });
+  if (in_all_orders > 0 || !scales_ || most < 1) return in_all_orders;
+  return NeedOf(1).low_bytes <= limit_bytes ? 1 : 0;
+}
+
+int64_t StepForecastModel::LargestOf(
+    int64_t most, const std::function<bool(int64_t)>& is_enough) const {
   if (!scales_ || most < 1) return 0;
   int64_t fits = 0;
   int64_t too_large = most + 1;
   while (too_large - fits > 1) {
     const int64_t middle = fits + (too_large - fits) / 2;
-    (FitOf(middle, limit_bytes) == Fit::kFits ? fits : too_large) = middle;
+    (is_enough(middle) ? fits : too_large) = middle;
   }
   const int64_t named = BatchToName(fits);
   // A smaller step is not always served where a larger one is: it divides the
   // pool otherwise.
-  return named == fits || FitOf(named, limit_bytes) == Fit::kFits ? named
-                                                                  : fits;
+  return named == fits || is_enough(named) ? named : fits;
 }
 
 OrderOutcome StepForecastModel::OutcomeOf(

@@ -132,6 +132,9 @@ class StepForecastModel {
   // The largest batch up to `most` that fits, as BatchToName has it where that
   // one fits, too; 0: none.
   int64_t LargestBatch(uint64_t limit_bytes, int64_t most) const;
+  // The largest batch up to `most` that the limit is enough for in all orders,
+  // be it without a margin; else 1 where it is in some; 0: none.
+  int64_t LargestBatchToHopeFor(uint64_t limit_bytes, int64_t most) const;
 
   OrderOutcome OutcomeOf(const ForecastOrderTrace& order) const;
 
@@ -140,6 +143,9 @@ class StepForecastModel {
 
  private:
   uint64_t PeakOf(const ForecastOrderTrace& order, int64_t batch) const;
+  // The largest batch up to `most` that is enough, as LargestBatch names it.
+  int64_t LargestOf(int64_t most,
+                    const std::function<bool(int64_t)>& is_enough) const;
   // Whether a pool of that limit, filled anew, serves all requests of the first
   // step and of the next one.
   bool IsServed(const ForecastOrderTrace& order, int64_t batch,

@@ -139,6 +139,20 @@ TEST(StepForecastTest, ALargeBatchIsNamedAsAMultipleOfEight) {
   EXPECT_NE(model.FitOf(batch + 8, limit_bytes), Fit::kFits);
 }
 
+TEST(StepForecastTest, WhereNoBatchIsPromisedOneMayStillFit) {
+  ForecastTrace forecast = TwoActivations();
+  forecast.orders.push_back(OneAtATime());
+  const StepForecastModel model(forecast, Holding({}));
+  const Need of_one = model.NeedOf(1);
+  ASSERT_LT(of_one.low_bytes, of_one.high_bytes);
+  EXPECT_EQ(model.LargestBatch(of_one.high_bytes, 16), 0);
+  EXPECT_EQ(model.LargestBatchToHopeFor(of_one.high_bytes, 16), 1);
+  // In the order that needs least.
+  EXPECT_EQ(model.LargestBatchToHopeFor(of_one.low_bytes, 16), 1);
+  EXPECT_EQ(model.LargestBatchToHopeFor(of_one.low_bytes - 1, 16), 0);
+  EXPECT_GE(model.LargestBatchToHopeFor(model.NeedOf(3).high_bytes, 16), 3);
+}
+
 // A step that gives a slot of 30 MiB a place of its own, once the 40 MiB of its
 // activations are gone.
 ForecastTrace FirstStepOfAnOptimizer() {

@@ -121,10 +121,11 @@ void AddDoubts(const StepForecast& forecast, std::string* text) {
 std::string RenderForecast(const StepForecast& forecast, bool picture,
                            const TerminalStyle& style) {
   std::string text = absl::StrCat("  ", Printable(forecast.sentence()), "\n");
-  if (!forecast.reason().empty()) return text;
-  AddBatches(forecast, &text);
-  AddLayers(forecast, &text);
-  if (picture) AddPicture(forecast, style, &text);
+  if (forecast.reason().empty()) {
+    AddBatches(forecast, &text);
+    AddLayers(forecast, &text);
+    if (picture) AddPicture(forecast, style, &text);
+  }
   AddDoubts(forecast, &text);
   return text;
 }
