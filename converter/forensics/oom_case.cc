@@ -12,6 +12,9 @@
 namespace oom_forensics {
 namespace {
 
+// Of a limit, what a pool that is full has left in its gaps.
+constexpr double kCrumbs = 0.02;
+
 // TensorFlow's own chunk map is of the same moment as the failure's numbers,
 // and has every chunk, whatever the recording may lack.
 std::optional<FreeSpace> FreeInDump(
@@ -135,6 +138,12 @@ const CompiledAllocation* OomCase::block() const {
     return nullptr;
   }
   return host().AllocationOf(*host().CompiledOf(site()));
+}
+
+bool OomCase::IsFull() const {
+  return has_layout() && limit_bytes() != 0 &&
+         static_cast<double>(available_bytes()) <
+             kCrumbs * static_cast<double>(limit_bytes());
 }
 
 bool OomCase::OnGpu() const { return StartsWith(replay_.trace().name, "GPU"); }

@@ -66,6 +66,8 @@ class OomCase {
   uint64_t largest_free_bytes() const { return free().largest_free_bytes; }
   // Free and growable together.
   uint64_t available_bytes() const { return pool_.AvailableBytes(); }
+  // Next to nothing is left: memory is missing, however the rest lies.
+  bool IsFull() const;
   // What the best place was short by: the largest hole, or a new region.
   uint64_t short_by_bytes() const { return pool_.ShortByBytes(); }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/cause.h"
 #include "converter/forensics/remedy_candidate.h"
+#include "converter/forensics/usage_growth.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {
@@ -75,11 +76,25 @@ std::string GrowthSentence(const OomCase& oom,
                       " per step: this only puts the failure off.");
 }
 
+bool EndsGrowth(const Remedy& remedy) {
+  return remedy.kind() == kReleaseLeak || remedy.kind() == kReleaseModels ||
+         remedy.kind() == kStopRetracing;
+}
+
 Sufficiency Grade(const RemedyCandidate& candidate, const Outcome& outcome) {
   if (!outcome.placed) return NOT_ENOUGH;
   if (candidate.is_estimate) return UNCERTAIN;
   return candidate.scenario->then_step.has_value() ? ENOUGH_ALONE
                                                    : REQUEST_FITS;
+}
+
+// A step that fits once does not in the end where each leaves more behind.
+void PromiseNoFurther(uint64_t growth_bytes, Remedy* remedy) {
+  if (growth_bytes == 0 || remedy->sufficiency() != ENOUGH_ALONE) return;
+  remedy->set_sufficiency(REQUEST_FITS);
+  remedy->set_proof(absl::StrCat(
+      remedy->proof(), " But from step to step ", FormatBytes(growth_bytes),
+      " more were in use: how much the later ones need is not known."));
 }
 
 void TryAlone(const OomCase& oom, const std::string& growth,
@@ -89,9 +104,7 @@ void TryAlone(const OomCase& oom, const std::string& growth,
   if (remedy.bytes() == 0) {
     remedy.set_bytes(FreedBytes(oom, *candidate.scenario));
   }
-  const bool ends_growth = remedy.kind() == kReleaseLeak ||
-                           remedy.kind() == kReleaseModels ||
-                           remedy.kind() == kStopRetracing;
+  const bool ends_growth = EndsGrowth(remedy);
   if ((growth.empty() || ends_growth) && GradeByForecast(oom, &candidate)) {
     return;
   }
@@ -172,8 +185,12 @@ std::vector<Remedy> FindRemedies(const OomCase& oom) {
     std::optional<RemedyCandidate> candidate = find(oom);
     if (candidate.has_value()) candidates.push_back(*std::move(candidate));
   }
+  const uint64_t growth_bytes = UsageGrowthPerStep(oom);
   for (RemedyCandidate& candidate : candidates) {
     TryAlone(oom, growth, candidate);
+    if (!EndsGrowth(candidate.remedy)) {
+      PromiseNoFurther(growth_bytes, &candidate.remedy);
+    }
   }
   TryTogether(oom, candidates);
   std::vector<Remedy> remedies;

@@ -133,7 +133,9 @@ std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom) {
 }
 
 std::optional<RemedyCandidate> ReleasePins(const OomCase& oom) {
-  if (oom.available_bytes() < oom.rounded_bytes()) return std::nullopt;
+  if (oom.available_bytes() < oom.rounded_bytes() || oom.IsFull()) {
+    return std::nullopt;
+  }
   std::optional<ReleaseSet> pins = CheapestRelease(
       ReleasableStretches(oom), oom.rounded_bytes(), ReleaseCost::kBytes);
   const bool opens_gap = pins.has_value() && !pins->holders.empty();
@@ -183,6 +185,7 @@ std::optional<RemedyCandidate> ReleasePins(const OomCase& oom) {
 }
 
 std::optional<RemedyCandidate> CheckpointGradients(const OomCase& oom) {
+  if (IsInference(oom)) return std::nullopt;
   std::vector<Row> activations;
   for (const Row row : oom.live()) {
     if (oom.roles().RoleOf(row) == ROLE_ACTIVATION && oom.IsOfThisStep(row)) {

@@ -51,6 +51,7 @@ class Judge {
     verdict_.set_short_by_bytes(oom_.short_by_bytes());
     AddPlacement();
     AddWholeStepPart();
+    AddFullPart();
     AddLeakPart();
     AddRetainedPart();
     AddTransientPart();
@@ -116,6 +117,20 @@ class Judge {
                          "what is known to come after this request it needs ",
                          FormatBytes(step_needs_bytes_), " of ",
                          FormatBytes(oom_.limit_bytes()), "."));
+  }
+
+  // The request would fit into what is left, were that in one piece; but that
+  // is so little that the next one would not.
+  void AddFullPart() {
+    if (!oom_.IsFull() || StepIsTooLarge() ||
+        oom_.available_bytes() < oom_.rounded_bytes()) {
+      return;
+    }
+    AddPart(
+        "CAPACITY", 1.0,
+        absl::StrCat("The pool is full: ", FormatBytes(oom_.available_bytes()),
+                     " of ", FormatBytes(oom_.limit_bytes()),
+                     " are left, in pieces."));
   }
 
   void AddRetainedPart() {
@@ -207,7 +222,9 @@ class Judge {
     if (placement == "CAPACITY" || placement == "UNKNOWN") {
       return HasPart("TRANSIENT_PEAK", 1.0) ? "TRANSIENT_PEAK" : placement;
     }
-    return placement != "LIMIT" && StepIsTooLarge() ? "CAPACITY" : placement;
+    return placement != "LIMIT" && (StepIsTooLarge() || oom_.IsFull())
+               ? "CAPACITY"
+               : placement;
   }
 
   void PutPrimaryFirst() {

@@ -59,6 +59,24 @@ TEST(VerdictTest, EnoughFreeInPiecesOfOneRegionIsFragmentation) {
   EXPECT_EQ(pins->sufficiency(), REQUEST_FITS);
 }
 
+TEST(VerdictTest, CrumbsInManyGapsAreAFullPoolNotFragmentation) {
+  TraceBuilder trace;
+  trace.Region(kBase, 64 * kMiB);
+  trace.Alloc(kBase, Tensor("a", 63 * kMiB));
+  for (uint64_t i = 0; i < 8; ++i) {
+    trace.Alloc(kBase + (63 * 8 + i) * kMiB / 8, Tensor("b", kMiB / 8, "[8]"));
+  }
+  for (uint64_t i = 0; i < 8; i += 2) {
+    trace.Free(kBase + (63 * 8 + i) * kMiB / 8);
+  }
+  trace.Fail(Tensor("c", kMiB / 4), Oom(64 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("The pool is full: 512.0 KiB of 64.0 MiB are left"));
+  EXPECT_EQ(judged.FindRemedy("release_pins"), nullptr);
+}
+
 TEST(VerdictTest, EnoughFreeInDifferentRegionsIsGrowthRegions) {
   TraceBuilder trace;
   trace.Region(kBase, 2 * kMiB);
@@ -288,6 +306,31 @@ TEST(RemediesTest, ARefusedRequestAloneCanBeWorthMixedPrecision) {
   EXPECT_NE(mixed->detail().find("which halves the refused request."),
             std::string::npos)
       << mixed->detail();
+}
+
+// A tape keeps 2 MiB of each step, and each works on as much.
+TEST(RemediesTest, WhereStepsLeaveMoreBehindNoStepPromisesForTheNext) {
+  TraceBuilder trace("bfc_cpu_allocator_for_gpu#0");
+  trace.Region(kBase, 32 * kMiB);
+  const Ask kept = Tensor("model/Relu", 2 * kMiB);
+  const Ask work = Tensor("model/Gelu", 2 * kMiB, "[2]");
+  std::vector<test::Stat> tape = {
+      test::Text(schema::kChain, "GradientTape 'tape' in __main__"),
+      test::Text(schema::kChain, "EagerTensor")};
+  for (uint64_t step = 0; step < 15; ++step) {
+    const uint64_t address = kBase + step * 2 * kMiB;
+    trace.Step(static_cast<int64_t>(step)).Alloc(address, kept);
+    tape.push_back(test::U64(schema::kAddress, address));
+    trace.Alloc(address + 2 * kMiB, work).Free(address + 2 * kMiB);
+  }
+  trace.Step(15).Alloc(kBase + 30 * kMiB, kept).Fail(work, Oom(32 * kMiB));
+  trace.SourceRecord(schema::kKeeperRecord, "", tape);
+  const Judged judged = Judge(trace);
+  ASSERT_TRUE(judged.oom->completed_step().has_value());
+  const Remedy* larger = judged.FindRemedy("larger_limit");
+  ASSERT_NE(larger, nullptr);
+  EXPECT_EQ(larger->sufficiency(), REQUEST_FITS);
+  EXPECT_THAT(larger->proof(), HasSubstr("2.00 MiB more were in use"));
 }
 
 TEST(RemediesTest, NothingIsProposedWithoutEvidence) {
