@@ -21,7 +21,9 @@ the refused request only. A verdict is right where it is one of those that `trut
 *Peak with room*: the most that the whole job had asked for at a time, recorded in a pool of 4 GiB.
 *Forecast*: the peak of the step that was refused, from the order of its ops that needs least to the
 one that needs most, what was live before it included. Both are bytes that were asked for; the limit
-that is enough is larger, as the allocator cannot use all of it.
+that is enough is larger, as the allocator cannot use all of it. There is none where the step had no
+graph, or where the sizes of some of its ops are not known. It is not compared where the verdict is
+that each round or step keeps more (`LEAK_LIKE`, `RETAINED`): the job's peak is then in a later one.
 """
 
 # The forecast is of one step, the peak of the whole job: so much is no difference.
@@ -78,11 +80,7 @@ def _totals(outcomes: list[Outcome], older: frozenset[str]) -> Iterable[str]:
         if each.grade != PROMISE and each.held is not None
     ]
     curable = [outcome for outcome in outcomes if outcome.job.curable]
-    forecasts = [
-        each
-        for each in outcomes
-        if each.forecast_high_bytes and each.peak_bytes and each.job.name not in older
-    ]
+    forecasts = [each for each in outcomes if each.job.name not in older and _is_compared(each)]
     contained = [each for each in forecasts if _contains(each)]
     close = [
         each for each in forecasts if each.forecast_high_bytes <= _MOST_ABOVE * each.peak_bytes
@@ -119,6 +117,18 @@ def _totals(outcomes: list[Outcome], older: frozenset[str]) -> Iterable[str]:
     lucky = sum(bool(h.held) for h in hopes)
     yield f"| remedies that promised nothing, and held | {_share(lucky, len(hopes))} | |"
     yield f"| promises that the corpus cannot apply | {len(promises) - len(tried)} | |"
+
+
+def _is_compared(outcome: Outcome) -> bool:
+    """Whether the forecast of the step says something of the peak of the whole job.
+
+    Not where the verdict is that each round or step keeps more: the peak is then in a later one.
+    """
+    return bool(
+        outcome.forecast_high_bytes
+        and outcome.peak_bytes
+        and outcome.verdict not in ("LEAK_LIKE", "RETAINED")
+    )
 
 
 def _contains(outcome: Outcome) -> bool:
