@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from test_runners import bazel, fuzzers
+from test_runners import bazel, fuzzers, module_tests
 from test_runners.tally import Tally, read_junit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,11 +97,16 @@ def stage_wasm() -> bool:
 
 
 def wasm() -> Tally:
-    """The converter as WebAssembly beside the program; built and installed for what follows."""
+    """The unit tests as WebAssembly, and the converter beside the program.
+
+    It is built and installed for what follows.
+    """
     if not WASM_SETUP.exists():
         print("It cannot be built here: see what tools/setup wasm says.", flush=True)
         return Tally(skipped=1)
-    return run_vitest("vitest.wasm.config.ts") if stage_wasm() else Tally(failed=1)
+    if not stage_wasm():
+        return Tally(failed=1)
+    return module_tests.run(ROOT) + run_vitest("vitest.wasm.config.ts")
 
 
 def pytest() -> Tally:
@@ -160,7 +165,7 @@ RUNNERS: dict[str, tuple[str, Callable[[], Tally]]] = {
     ),
     "fuzz": ("Fuzzers (libFuzzer)", fuzzing),
     "tsan": ("C++, thread sanitizer", cc_tests_with_thread_sanitizer),
-    "wasm": ("The converter as WebAssembly (vitest)", wasm),
+    "wasm": ("The converter as WebAssembly (GoogleTest, vitest)", wasm),
     "vitest": ("TypeScript (vitest)", vitest),
     "pytest": ("Python and end to end (pytest)", pytest),
     "pages": ("Pages, and all without native code (pytest)", pages),

@@ -33,21 +33,26 @@ def become(arguments: Sequence[str]) -> NoReturn:
     os._exit(code)
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Runs `oom-forensics ARGUMENTS` on this process's streams; returns the exit code."""
+def run(
+    arguments: Sequence[str], module: Path = _MODULE, variables: Sequence[str] = _VARIABLES
+) -> int:
+    """Runs `oom-forensics ARGUMENTS` on this process's streams; returns the exit code.
+
+    Another module of such a program may be given, and which of the environment's variables it sees.
+    """
     _make_streams_binary()
     engine = wasmtime.Engine(_config())
     store = wasmtime.Store(engine)
     store.set_limits(memory_size=_memory_bytes())
     wasi = wasmtime.WasiConfig()
-    wasi.env = [(name, os.environ[name]) for name in _VARIABLES if name in os.environ]
+    wasi.env = [(name, os.environ[name]) for name in variables if name in os.environ]
     store.set_wasi(wasi)
     linker = wasmtime.Linker(engine)
     # Of WASI's functions the host has some of its own.
     linker.allow_shadowing = True
     linker.define_wasi()
     host = Host(store, linker)
-    instance = linker.instantiate(store, wasmtime.Module.from_file(engine, str(_MODULE)))
+    instance = linker.instantiate(store, wasmtime.Module.from_file(engine, str(module)))
     exports = instance.exports(store)
     memory = exports["memory"]
     assert isinstance(memory, wasmtime.Memory)  # noqa: S101
