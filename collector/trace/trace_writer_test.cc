@@ -116,8 +116,8 @@ TEST_F(TraceWriterTest, SaysWhatThereWasNoRoomFor) {
   session.unnamed_allocations = 4;
   session.unknown_allocator_requests = 5;
   auto planes = DecodeTrace(WriteTrace(session, {info}, *recording,
-                                  recorder_.sites().Snapshot(),
-                                  recorder_.stacks().Snapshot()));
+                                       recorder_.sites().Snapshot(),
+                                       recorder_.stacks().Snapshot()));
   const Stats& allocator = planes["/oom_forensics:bfc#0"].stats;
   EXPECT_EQ(allocator[schema::kUnlistedAllocations], "3");
   EXPECT_EQ(allocator[schema::kBaselineComplete], "0");
