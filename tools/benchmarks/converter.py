@@ -93,6 +93,27 @@ def compare(
     return [*lines, ""]
 
 
+def growth(logdir: Path, program: Path, rounds: int, sizes: list[int]) -> list[str]:
+    """Loads ever larger traces; lines of Markdown."""
+    lines = [
+        "**Growth**: load and replay of ever larger synthetic traces.",
+        "",
+        "| events | seconds | ns an event | bytes resident an event | peak MiB |",
+        "| ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for events in sizes:
+        trace = logdir / "growing.xplane.pb"
+        subprocess.run([program, "make", str(events), trace], check=True)
+        load = measure(rounds, program, "load", trace)
+        lines.append(
+            f"| {load['events']:,} | {load['seconds']:.2f} "
+            f"| {load['seconds'] / load['events'] * 1e9:.0f} "
+            f"| {load['bytes_per_event']:.0f} | {load['peak_mib']:.0f} |"
+        )
+        trace.unlink()
+    return [*lines, ""]
+
+
 def what_if(logdir: Path, program: Path, rounds: int, events: int) -> list[str]:
     """Serves the requests of real operations anew in other limits; lines of Markdown."""
     many_events = HERE / "many_events.py"
@@ -140,6 +161,8 @@ def main() -> int:
             lines += compare(
                 "Synthetic, the collector's events", synthetic, program, options.rounds
             )
+        sizes = [options.events // 10, options.events, 5 * options.events]
+        lines += growth(logdir, program, options.rounds, sizes)
         lines += what_if(logdir / "many", program, options.rounds, options.events // 10)
     print("\n".join(lines))
     return 0
