@@ -52,7 +52,9 @@ bool ComputesGradients(const OomCase& oom) {
 
 bool IsInference(const OomCase& oom) {
   const ForecastTrace* const graph = ForecastOf(oom.replay(), oom.failure());
-  return graph != nullptr && !graph->orders.empty() && !graph->planned &&
+  // What XLA compiled asks for blocks, whose parts no forecast names.
+  return graph != nullptr && !graph->orders.empty() &&
+         oom.host().block_parts.empty() &&
          std::none_of(graph->sites.begin(), graph->sites.end(),
                       [&oom](const ForecastSite& site) {
                         return IsGradientName(oom.host().strings.Get(site.op));

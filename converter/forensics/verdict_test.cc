@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "converter/forensics/remedies.h"
 #include "converter/testing/judged_oom.h"
 #include "converter/testing/trace_builder.h"
@@ -331,6 +332,31 @@ TEST(RemediesTest, WhereStepsLeaveMoreBehindNoStepPromisesForTheNext) {
   ASSERT_NE(larger, nullptr);
   EXPECT_EQ(larger->sufficiency(), REQUEST_FITS);
   EXPECT_THAT(larger->proof(), HasSubstr("2.00 MiB more were in use"));
+}
+
+TEST(RemediesTest, ASmallerBatchOfTrainingSaysHowToAccumulateGradients) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  trace.Step(0).StepId(7);
+  const uint64_t gradient = kBase + 14 * kMiB;
+  trace.Alloc(gradient, Tensor("gradient_tape/model/dense/Relu", kMiB, "[9]"))
+      .Free(gradient);
+  for (uint64_t i = 0; i < 6; ++i) {
+    trace.Alloc(kBase + i * 2 * kMiB,
+                Tensor("model/dense_" + std::to_string(i) + "/Relu", 2 * kMiB,
+                       "[32,16384]"));
+  }
+  trace.Fail(Tensor("model/dense_6/Relu", 8 * kMiB, "[32,65536]"),
+             Oom(16 * kMiB));
+  const Judged judged = Judge(trace);
+  const Remedy* smaller = judged.FindRemedy("smaller_batch");
+  ASSERT_NE(smaller, nullptr);
+  const int64_t batch = smaller->values().batch_size();
+  EXPECT_EQ(smaller->values().batch_size_before(), 32);
+  EXPECT_THAT(smaller->detail(),
+              HasSubstr(absl::StrCat(
+                  "gradient_accumulation_steps=", (32 + batch - 1) / batch,
+                  " of a Keras 3 optimizer")));
 }
 
 TEST(RemediesTest, NothingIsProposedWithoutEvidence) {

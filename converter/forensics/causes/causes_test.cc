@@ -186,5 +186,91 @@ TEST(CausesTest, AStepOfTheSameSizeIsNotLargerThanTheFirst) {
   EXPECT_EQ(Judge(trace).FindRemedy("largest_first"), nullptr);
 }
 
+// Three rounds that each make a variable of 3 MiB and run two steps; an object
+// keeps those of the first two.
+TEST(CausesTest, ModelsOfEarlierRoundsNameTheObjectThatKeepsThem) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  Ask kernel = Eager("AddV2", "[3]");
+  kernel.requested_bytes = 3 * kMiB;
+  for (uint64_t round = 0; round < 3; ++round) {
+    trace.Alloc(kBase + round * 3 * kMiB, kernel);
+    for (int64_t step = 0; step < 2; ++step) {
+      trace.Step(static_cast<int64_t>(2 * round) + step);
+      const uint64_t work = kBase + 12 * kMiB;
+      trace.Alloc(work, {"model/Relu", "[4]", 1, kMiB}).Free(work);
+    }
+    trace.EndStep();
+  }
+  trace.SourceRecord(
+      schema::kKeeperRecord, "",
+      {test::Text(schema::kChain, "list 'models' in __main__ (2 items)"),
+       test::Text(schema::kChain, "Sequential"),
+       test::U64(schema::kAddress, kBase),
+       test::U64(schema::kAddress, kBase + 3 * kMiB)});
+  trace.Step(6);
+  trace.Fail({"model/Relu", "[4]", 1, 8 * kMiB}, {true, 16 * kMiB, ""});
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "RETAINED");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("6.00 MiB of it are kept by list 'models' in __main__ "
+                        "(2 items)."));
+  const Remedy* release = judged.FindRemedy("release_models");
+  ASSERT_NE(release, nullptr);
+  EXPECT_THAT(release->keeper(),
+              ElementsAre("list 'models' in __main__ (2 items)", "Sequential"));
+}
+
+TEST(CausesTest, AFailedAttemptNamesTheExceptionThatHoldsIt) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  const auto eager = [](const std::string& op, uint64_t bytes,
+                        const std::string& shape) {
+    Ask ask = Eager(op, shape);
+    ask.requested_bytes = bytes;
+    return ask;
+  };
+  trace.Alloc(kBase, eager("normal", 2 * kMiB, "[2]"));
+  trace.Alloc(kBase + 2 * kMiB, eager("MatMul", 12 * kMiB, "[8]"));
+  trace.Fail(eager("Relu", 12 * kMiB, "[8]"), {true, 16 * kMiB, ""});
+  trace.Alloc(kBase + 14 * kMiB, eager("normal", kMiB, "[1]"));
+  trace.SourceRecord(
+      schema::kKeeperRecord, "",
+      {test::Text(schema::kChain, "ResourceExhaustedError 'error' in __main__"),
+       test::Text(schema::kChain, "frame of attempt"),
+       test::U64(schema::kAddress, kBase + 2 * kMiB)});
+  trace.Fail(eager("MatMul", 6 * kMiB, "[4]"), {true, 16 * kMiB, ""});
+  const Judged judged = Judge(trace, std::nullopt, 1);
+  EXPECT_EQ(judged.verdict.kind(), "RETAINED");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("kept by ResourceExhaustedError 'error'"));
+  const Remedy* release = judged.FindRemedy("release_exception");
+  ASSERT_NE(release, nullptr);
+  EXPECT_THAT(release->keeper(),
+              ElementsAre("ResourceExhaustedError 'error' in __main__",
+                          "frame of attempt"));
+}
+
+TEST(CausesTest, AWholeDataSetThatIsOneBatchIsTold) {
+  TraceBuilder trace;
+  trace.Region(kBase, 32 * kMiB);
+  trace.Alloc(kBase, {"", "", 0, 12 * kMiB});
+  trace.Step(0).StepId(7);
+  trace.Alloc(kBase + 12 * kMiB,
+              {"IteratorGetNext", "[1024,32,32,3]", 1, 12 * kMiB});
+  trace.Fail({"model/Relu", "[1024,32,32,8]", 1, 32 * kMiB},
+             {true, 32 * kMiB, ""});
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("12.0 MiB in 1 tensor came from NumPy as a whole"));
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("All of it is one batch, [1024,32,32,3]: name a "
+                        "batch_size"));
+  const Remedy* from_host = judged.FindRemedy("batches_from_host");
+  ASSERT_NE(from_host, nullptr);
+  EXPECT_EQ(from_host->bytes(), 12 * kMiB);
+}
+
 }  // namespace
 }  // namespace oom_forensics
