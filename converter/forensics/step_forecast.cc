@@ -306,9 +306,19 @@ uint64_t StepForecastModel::EnoughLimit(int64_t batch) const {
 
 uint64_t StepForecastModel::WithMargin(int64_t batch) const {
   const uint64_t high_bytes = NeedOf(batch).high_bytes;
-  return high_bytes +
+  return high_bytes + AheadBytes(batch) +
          static_cast<uint64_t>((IsCorrected() ? kMarginIfCorrected : kMargin) *
                                static_cast<double>(high_bytes));
+}
+
+uint64_t StepForecastModel::AheadBytes(int64_t batch) const {
+  uint64_t element_bytes = 0;
+  for (size_t i = 0; i < pool_.element_sites.size(); ++i) {
+    if (pool_.element_sites[i]) {
+      element_bytes += RoundedBytes(BytesOf(forecast_.sites[i], batch));
+    }
+  }
+  return kElementsAhead * element_bytes;
 }
 
 int64_t StepForecastModel::LargestBatch(uint64_t limit_bytes,

@@ -100,6 +100,11 @@ class StepForecastModel {
   // Where the forecast was seen to be too low, by how much is not known.
   static constexpr double kMarginIfCorrected = 0.4;
 
+  // And for so many elements of an input pipeline, which works ahead of the
+  // steps: one that is ready, and one in each of two parallel calls. How many
+  // there are when a step begins is chance.
+  static constexpr uint64_t kElementsAhead = 3;
+
   // `forecast` must outlive it.
   StepForecastModel(const ForecastTrace& forecast, PoolBeforeStep pool);
 
@@ -155,6 +160,8 @@ class StepForecastModel {
   // Puts what was live into an empty pool; false: it has no room for it.
   bool HoldsLive(uint64_t from_bytes, BfcModel* model) const;
   uint64_t WithMargin(int64_t batch) const;
+  // What batches of that size take that the pipeline has made ahead.
+  uint64_t AheadBytes(int64_t batch) const;
   Need SimulatedNeed(int64_t batch) const;
   uint64_t SmallestLimit(const ForecastOrderTrace& order, int64_t batch) const;
   SuccessiveSteps StepsOf(int64_t batch, uint64_t from_bytes,
