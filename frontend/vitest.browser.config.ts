@@ -16,7 +16,8 @@ export default defineConfig({
   test: {
     include: ['tests/browser/**/*.test.ts'],
     globalSetup: ['tests/browser/setup.ts'],
-    fileParallelism: false,
+    // While one waits for what it asked for, another goes on.
+    maxWorkers: 2,
     testTimeout: 240_000,
     expect: { poll: { timeout: 30_000 } },
     hookTimeout: 240_000,

@@ -1,10 +1,10 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { signalConverters } from './converters';
 import { openTab, sees, seesStory, useBrowser } from './tab';
-import { startTensorBoard } from './tensorboard';
+import { startTensorBoard, type TensorBoard } from './tensorboard';
 
 useBrowser();
 
@@ -20,11 +20,26 @@ describe('what goes wrong is said', () => {
     await opened.tab.getByRole('alert').first().waitFor();
     expect(await opened.tab.getByRole('alert').first().innerText()).toMatch(/is cut off.*record it again/s);
   });
+});
 
-  it('and a converter that has died is started again', async () => {
-    const opened = await openTab();
+describe('a converter', () => {
+  let logdir: string;
+  let tensorBoard: TensorBoard;
+  // Its own ones: other tests ask those of the shared log directory meanwhile.
+  beforeAll(async () => {
+    logdir = mkdtempSync(join(tmpdir(), 'oom-forensics-failures-'));
+    cpSync(join(inject('logdir'), 'fragmentation'), join(logdir, 'fragmentation'), { recursive: true });
+    tensorBoard = await startTensorBoard(logdir);
+  });
+  afterAll(async () => {
+    await tensorBoard?.stop();
+    rmSync(logdir, { recursive: true });
+  });
+
+  it('that has died is started again', async () => {
+    const opened = await openTab({ url: tensorBoard.url });
     await seesStory(opened);
-    signalConverters(inject('logdir'), 'SIGKILL');
+    signalConverters(logdir, 'SIGKILL');
     await opened.tab.getByRole('tab', { name: 'Who holds it' }).click();
     const shown = opened.tab.getByRole('region', { name: 'Groups' });
     const again = opened.tab.getByRole('button', { name: 'Try again' }).first();
@@ -35,15 +50,15 @@ describe('what goes wrong is said', () => {
     expect(await opened.tab.getByRole('alert').count()).toBe(0);
   });
 
-  it('and work that takes too long can be cancelled and begun again', async () => {
-    const opened = await openTab();
+  it('that works too long can be cancelled, and its work begun again', async () => {
+    const opened = await openTab({ url: tensorBoard.url });
     await seesStory(opened);
-    signalConverters(inject('logdir'), 'SIGSTOP');
+    signalConverters(logdir, 'SIGSTOP');
     await opened.tab.getByRole('tab', { name: 'Who holds it' }).click();
     await opened.tab.getByRole('button', { name: 'Cancel' }).first().click();
     await sees(opened, 'The work was cancelled.');
     // Only what this page waited for was cancelled: the converter itself is everyone's.
-    signalConverters(inject('logdir'), 'SIGCONT');
+    signalConverters(logdir, 'SIGCONT');
     await opened.tab.getByRole('button', { name: 'Try again' }).first().click();
     await opened.tab.getByRole('region', { name: 'Groups' }).waitFor();
   });

@@ -1,4 +1,4 @@
-/** `%tensorboard` and traces in a real Jupyter, where `tools/setup notebook` has installed it. */
+/** `%tensorboard` and traces in a real Jupyter. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ function notebookOf(...cells: readonly string[]): string {
 /** A run's folder, which has the name of its link's first part, as Python's text. */
 const folderOf = (run: string) => JSON.stringify(join(inject('logdir'), dirname(run)));
 
-describe.skipIf(!existsSync(`${JUPYTER}-notebook`))('a notebook', () => {
+describe('a notebook', () => {
   let folder: string;
   let server: ChildProcess;
   let url: string;

@@ -19,6 +19,9 @@ interface Exports {
 
 export type OnReply = (header: ReplyHeader, body: Uint8Array<ArrayBuffer>) => void;
 
+/** As many bytes as a pointer can tell apart. */
+const ADDRESSABLE_BYTES = 2 ** 32;
+
 /** WASI's error for what a host does not have. */
 const ENOSYS = 52;
 const STDOUT = 1;
@@ -79,7 +82,9 @@ export class ConverterModule {
   }
 
   private allocate(sizeBytes: number): number {
-    const at = this.exports.allocate(Math.max(1, sizeBytes)) >>> 0;
+    // A larger number would arrive without its upper bits.
+    const fits = sizeBytes < ADDRESSABLE_BYTES;
+    const at = fits ? this.exports.allocate(Math.max(1, sizeBytes)) >>> 0 : 0;
     if (at === 0) {
       throw new ConverterEnded(
         'This is more than the 4 GiB that the converter can have in a browser; open it with oom-forensics on Linux.',
