@@ -180,7 +180,7 @@ Place PlaceOf(const Run& run, const std::vector<LoadedOom>& ooms, size_t host,
     place.as_compiled = ForecastAsCompiled(replay, row, forecast);
     place.allocator = replay.trace().name;
     place.pool =
-        WithoutElements(replay.host(), forecast,
+        WithoutElements(replay, forecast,
                         PoolBeforeRefusal(replay, row, forecast.step_id,
                                           replay.trace().LimitAt(row)));
     return place;

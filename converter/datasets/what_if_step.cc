@@ -22,7 +22,7 @@ std::optional<Need> Forecast(const WhatIfPool& pool, const ForecastTrace& graph,
   const Row failure = replay.failure_positions().front();
   const auto trace = ForecastAsCompiled(replay, failure, graph);
   PoolBeforeStep before =
-      WithoutElements(replay.host(), *trace,
+      WithoutElements(replay, *trace,
                       PoolBeforeRefusal(replay, failure, graph.step_id,
                                         pool.recorded_limit_bytes()));
   if (settings.has_growth()) before.settings.allow_growth = settings.growth();

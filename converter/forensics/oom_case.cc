@@ -104,7 +104,7 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
     forecast_ = std::make_unique<const StepForecastModel>(
         *forecast_trace_,
         WithoutElements(
-            host(), *forecast_trace_,
+            replay, *forecast_trace_,
             PoolBeforeRefusal(replay, failure, graph->step_id, limit_bytes())));
   }
   if (const CompiledAllocation* const block = this->block(); block != nullptr) {

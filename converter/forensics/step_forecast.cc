@@ -107,20 +107,30 @@ std::vector<bool> ElementSites(const HostTrace& host,
   return are_elements;
 }
 
-PoolBeforeStep WithoutElements(const HostTrace& host,
+PoolBeforeStep WithoutElements(const AllocatorReplay& replay,
                                const ForecastTrace& forecast,
                                PoolBeforeStep pool) {
-  pool.element_sites = ElementSites(host, forecast);
+  pool.element_sites = ElementSites(replay.host(), forecast);
+  // What the program itself made, from NumPy say, may be as large: a data set
+  // that is one batch.
+  const auto may_be_element = [&](size_t index) {
+    if (pool.live_rows.empty()) return true;
+    const AllocationSite& site = replay.SiteOf(pool.live_rows[index]);
+    return site.stack == kNoStack && site.mode != SiteMode::kEager;
+  };
   for (size_t i = 0; i < forecast.sites.size(); ++i) {
     if (!pool.element_sites[i]) continue;
-    const ForecastSite& site = forecast.sites[i];
-    const auto made = std::find(pool.live_bytes.rbegin(),
-                                pool.live_bytes.rend(), site.requested_bytes);
-    if (made == pool.live_bytes.rend()) continue;
-    const auto index = pool.live_bytes.rend() - made - 1;
-    pool.live_bytes.erase(pool.live_bytes.begin() + index);
-    if (!pool.live_rows.empty()) {
-      pool.live_rows.erase(pool.live_rows.begin() + index);
+    for (size_t index = pool.live_bytes.size(); index-- > 0;) {
+      if (pool.live_bytes[index] != forecast.sites[i].requested_bytes ||
+          !may_be_element(index)) {
+        continue;
+      }
+      const auto place = static_cast<std::ptrdiff_t>(index);
+      pool.live_bytes.erase(pool.live_bytes.begin() + place);
+      if (!pool.live_rows.empty()) {
+        pool.live_rows.erase(pool.live_rows.begin() + place);
+      }
+      break;
     }
   }
   return pool;

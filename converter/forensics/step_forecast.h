@@ -57,7 +57,7 @@ PoolBeforeStep PoolBeforeRefusal(const AllocatorReplay& replay, Row failure,
 
 // The pool less what the step takes from its input pipeline: that is among its
 // requests, and may have been made before it.
-PoolBeforeStep WithoutElements(const HostTrace& host,
+PoolBeforeStep WithoutElements(const AllocatorReplay& replay,
                                const ForecastTrace& forecast,
                                PoolBeforeStep pool);
 

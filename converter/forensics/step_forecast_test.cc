@@ -5,10 +5,14 @@
 #include <vector>
 
 #include "converter/forensics/successive_steps.h"
+#include "converter/testing/trace_builder.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace oom_forensics {
 namespace {
+
+using ::testing::ElementsAre;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
@@ -191,6 +195,29 @@ TEST(StepForecastTest, TheElementMadeAheadIsThereUntilTheNextStep) {
   // There may be more of them, and sooner.
   EXPECT_EQ(model.FitOf(0, 100 * kMiB), Fit::kUncertain);
   EXPECT_EQ(model.FitOf(0, 160 * kMiB), Fit::kFits);
+}
+
+TEST(StepForecastTest, ADataSetThatIsOneBatchIsNotTakenForTheBatch) {
+  constexpr uint64_t kBase = 0x10000000;
+  test::TraceBuilder trace;
+  trace.Region(kBase, 64 * kMiB);
+  test::Ask from_numpy{"", "", 1, 20 * kMiB};
+  from_numpy.eager = true;
+  trace.Alloc(kBase, {"IteratorGetNext", "", 1, 256});
+  trace.Alloc(kBase + 20 * kMiB, from_numpy);
+  trace.Alloc(kBase + 40 * kMiB, {"GatherV2", "", 1, 20 * kMiB});
+  const auto run = trace.Open();
+  const SharedHost host = run->Load(0);
+  const AllocatorReplay& replay = *host->allocators()[0];
+  ForecastTrace forecast;
+  forecast.sites = {{replay.SiteOf(1).op, 0, 1, 20 * kMiB, 0}};
+  const auto live_before = [&](Position position) {
+    return WithoutElements(replay, forecast, PoolBefore(replay, position, 0))
+        .live_bytes;
+  };
+  EXPECT_THAT(live_before(3), ElementsAre(256, 20 * kMiB))
+      << "the batch is not made yet";
+  EXPECT_THAT(live_before(4), ElementsAre(256, 20 * kMiB));
 }
 
 TEST(StepForecastTest, InTheRecordedMapTheRequestWithoutAPlaceIsNamed) {
