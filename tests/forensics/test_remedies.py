@@ -6,6 +6,7 @@ The jobs are those of `tools/demo`: stock TensorFlow, really out of memory.
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -35,6 +36,8 @@ class Job(NamedTuple):
     told: tuple[str, ...] = ()
     # The same change as flags of `what-if`, made of the remedy.
     what_if: Callable[[dict[str, Any]], list[str]] | None = None
+    # Names and values.
+    environment: tuple[tuple[str, str], ...] = ()
 
 
 def the_batch_size(remedy: dict[str, Any]) -> list[str]:
@@ -55,6 +58,8 @@ JOBS = [
             r"kept by list 'kept_weights' in train \(fragmentation\.py:\d+\) \(\d+ items\)",
         ),
         what_if=lambda _: ["--without=RandomUniform"],
+        # One order of a step's ops: the pieces of the pool depend on it.
+        environment=(("TF_NUM_INTEROP_THREADS", "1"),),
     ),
     Job(
         "leak",
@@ -95,6 +100,7 @@ def run_job(job: Job, logdir: Path, *options: str) -> subprocess.CompletedProces
             *options,
         ],
         cwd=TOOLS,
+        env={**os.environ, **dict(job.environment)},
         capture_output=True,
         text=True,
         timeout=300,
