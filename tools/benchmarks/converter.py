@@ -93,6 +93,17 @@ def compare(
     return [*lines, ""]
 
 
+def importing(rounds: int) -> list[str]:
+    """Times `import oom_forensics` beside Python's own start; lines of Markdown."""
+    ways = {"pass": "Python's start", "import oom_forensics": "with `import oom_forensics`"}
+    lines = ["**Import**: a new Python, to its end.", "", "| | ms |", "| --- | ---: |"]
+    for code, name in ways.items():
+        program = f"{code}\nprint('{{}}')"
+        seconds = measure(10 * rounds, sys.executable, "-c", program)["process_seconds"]
+        lines.append(f"| {name} | {seconds * 1000:.0f} |")
+    return [*lines, ""]
+
+
 def growth(logdir: Path, program: Path, rounds: int, sizes: list[int]) -> list[str]:
     """Loads ever larger traces; lines of Markdown."""
     lines = [
@@ -163,6 +174,7 @@ def main() -> int:
             )
         sizes = [options.events // 10, options.events, 5 * options.events]
         lines += growth(logdir, program, options.rounds, sizes)
+        lines += importing(options.rounds)
         lines += what_if(logdir / "many", program, options.rounds, options.events // 10)
     print("\n".join(lines))
     return 0
