@@ -16,8 +16,8 @@ export default defineConfig({
   test: {
     include: ['tests/browser/**/*.test.ts'],
     globalSetup: ['tests/browser/setup.ts'],
-    // While one waits for what it asked for, another goes on.
-    maxWorkers: 2,
+    // One after the other: each is a person's hand on a page, with nothing beside it.
+    fileParallelism: false,
     testTimeout: 240_000,
     expect: { poll: { timeout: 30_000 } },
     hookTimeout: 240_000,
