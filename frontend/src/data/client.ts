@@ -2,8 +2,11 @@ import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/proto
 import { canonicalQuery, type Dataset, type QueryFields } from './query';
 import { DatasetError, type Question, type Run, type Source, type TextFormat } from './source';
 
-/** Bytes of answers that are kept; the least recently used go first. */
-const CACHE_BYTES = 48 * 2 ** 20;
+/**
+ * Bytes of answers, as they came, that are kept; the least recently used go first. Decoded they take some twenty times as
+ * much.
+ */
+const CACHE_BYTES = 12 * 2 ** 20;
 
 interface Answer {
   readonly message: unknown;
