@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -126,3 +128,24 @@ def test_the_report_prints_it(logdir: Path, command: Command) -> None:
     assert told.returncode == 0, told.stderr
     assert "list 'losses' in __main__" in told.stdout
     assert "kept.py" in told.stdout
+
+
+def test_a_program_that_lets_go_of_a_failed_attempt_has_its_memory_at_once(tmp_path: Path) -> None:
+    job = Path(__file__).parents[1] / "jobs/kept_exception.py"
+    environment = {
+        **os.environ,
+        "TF_CPU_ALLOCATOR_USE_BFC": "1",
+        "TF_CPU_BFC_MEM_LIMIT_IN_MB": "200",
+        "OOM_FORENSICS_LOGDIR": str(tmp_path),
+    }
+    done = subprocess.run(
+        [sys.executable, job, "--keep-errors-as-text"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert "largest batch 4096 failed before: [8192]" in done.stdout, done.stderr
+    # It was looked into.
+    assert list(tmp_path.glob("plugins/profile/*_oom/*.xplane.pb"))

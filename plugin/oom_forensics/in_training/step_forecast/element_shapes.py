@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+from oom_forensics.in_training.keepers.roots import look_at_locals
 from oom_forensics.in_training.step_forecast.step_function import StepFunction
 
 _MOST_FRAMES = 60
@@ -46,14 +47,18 @@ def iterator_of(frame: FrameType | None) -> tuple[Any, int | None]:
     """The innermost iterator in a stack of frames, and its batch as far as it is told."""
     iterator: Any = None
     batch: int | None = None
-    for each in _frames(frame):
-        # A copy: a frame's own variables must not be kept.
-        for value in list(each.f_locals.values()):
+
+    def look(names: dict[str, object]) -> None:
+        nonlocal iterator, batch
+        for value in names.values():
             kind = type(value).__name__
             if kind == "OwnedIterator" and iterator is None:
                 iterator = value
             elif kind == "TFEpochIterator" and batch is None:
                 batch = _whole(getattr(getattr(value, "data_adapter", None), "batch_size", None))
+
+    for each in _frames(frame):
+        look_at_locals(each, look)
     if batch is None and iterator is not None:
         batch = _batch_of(getattr(iterator, "_dataset", None))
     return iterator, batch

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+from oom_forensics.in_training.keepers.roots import look_at_locals
+
 
 @dataclass(frozen=True)
 class Argument:
@@ -88,8 +90,9 @@ def waiting_call(frame: FrameType | None) -> StepFunction | None:
     while frame is not None:
         code = frame.f_code
         if code.co_name == "call_flat" and code.co_filename.endswith("atomic_function.py"):
-            function = frame.f_locals.get("self")
-            arguments = frame.f_locals.get("args")
+            seen: dict[str, Any] = {}
+            look_at_locals(frame, seen.update)
+            function, arguments = seen.get("self"), seen.get("args")
             if function is not None and arguments is not None:
                 found = (_name_of(function), arguments)
         frame = frame.f_back
