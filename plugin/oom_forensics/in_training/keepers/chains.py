@@ -57,10 +57,6 @@ class ChainFinder:
         self._of_user: set[int] = set()
         self._explore([*(each.holder for each in tensors), *heap.tapes], deadline)
 
-    def forget(self) -> None:
-        """Holds nothing any more; call it when done, as for a `Heap`."""
-        self._objects.clear()
-
     def chain_of(self, holder: object) -> Chain | None:
         """Returns the chain that keeps a tensor or variable; None if it was not found."""
         path = self._path(id(holder))

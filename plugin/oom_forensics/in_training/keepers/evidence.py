@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -53,7 +52,6 @@ def _planes_of(run: WrittenRun, settings: EvidenceSettings) -> bytes | None:
     plane = SourcePlane(paths, _FIRST_ID)
     heap = Heap()
     tensors: list[LiveTensor] = []
-    finder: ChainFinder | None = None
     try:
         tensors += live_tensors(heap, run.deadline)
         if not tensors:
@@ -69,14 +67,8 @@ def _planes_of(run: WrittenRun, settings: EvidenceSettings) -> bytes | None:
         return plane.serialized()
     finally:
         # The user's tensors are to go when the user lets go of them.
-        if finder is not None:
-            finder.forget()
         heap.forget()
         tensors.clear()
-        # Circles that the look left behind: a program that tries a smaller batch next needs the
-        # memory at once, not when Python happens to look for them.
-        if gc.isenabled():
-            gc.collect()
 
 
 def _chains(tensors: list[LiveTensor], finder: ChainFinder) -> Iterator[tuple[LiveTensor, Chain]]:

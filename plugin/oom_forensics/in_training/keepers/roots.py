@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from types import FrameType, ModuleType
 from typing import NamedTuple
@@ -82,8 +83,11 @@ def running_frames(frame: FrameType | None) -> Iterator[FrameType]:
     Frames of this package are left out.
     """
     seen: set[int] = set()
-    threads = [frame, *sys._current_frames().values()]
-    for top in threads:
+    threads = sys._current_frames()
+    # Not this very frame: a variable of it that leads to it is a circle, which holds the other
+    # frames and their tensors until Python looks for circles.
+    threads[threading.get_ident()] = sys._getframe(1)
+    for top in (frame, *threads.values()):
         depth = 0
         while top is not None and depth < _MOST_FRAMES and id(top) not in seen:
             seen.add(id(top))
