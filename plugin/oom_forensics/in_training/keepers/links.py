@@ -17,7 +17,7 @@ from types import (
 from typing import NamedTuple
 
 from oom_forensics.in_training.keepers import safe_looks
-from oom_forensics.in_training.keepers.roots import look_at_locals
+from oom_forensics.in_training.source.frames import look_at_locals
 
 
 class Link(NamedTuple):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from inspect import CO_OPTIMIZED
 from types import FrameType, ModuleType
 from typing import NamedTuple
 
 from oom_forensics.in_training.source.code_origin import CodeOrigin
-from oom_forensics.in_training.source.frames import Stack, stack_of
+from oom_forensics.in_training.source.frames import Stack, look_at_locals, stack_of
 
-_OPTIMIZED = 1  # CO_OPTIMIZED: local variables live in the frame, not in a dict.
 _MOST_FRAMES = 2_000
 _OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -56,7 +56,7 @@ class Roots:
 
     def _add_locals(self, frame: FrameType, origin: CodeOrigin) -> None:
         code = frame.f_code
-        if not code.co_flags & _OPTIMIZED:
+        if not code.co_flags & CO_OPTIMIZED:
             return  # A module's: its variables are in its dict.
         file = code.co_filename
         is_user = origin.is_user(file)
@@ -95,19 +95,3 @@ def running_frames(frame: FrameType | None) -> Iterator[FrameType]:
                 yield top
             top = top.f_back
             depth += 1
-
-
-def look_at_locals(frame: FrameType, look: Callable[[dict[str, object]], None]) -> None:
-    """Calls `look` with a frame's local variables, and leaves no trace of that.
-
-    Before Python 3.13 `f_locals` makes a dict that stays with the frame: a variable that
-    the user deletes would live on in it. It is emptied again, unless somebody else has it.
-    """
-    names = frame.f_locals
-    if type(names) is not dict:  # 3.13: a view of the frame.
-        look(dict(names))
-        return
-    look(names)
-    # The frame, `names`, and the argument of getrefcount.
-    if frame.f_code.co_flags & _OPTIMIZED and sys.getrefcount(names) <= 3:
-        names.clear()

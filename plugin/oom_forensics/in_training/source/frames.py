@@ -1,8 +1,10 @@
-"""A stack as files, lines and functions: plain text, no reference to anything that runs."""
+"""Frames: a stack as plain text, and a look at local variables. Neither leaves a reference."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
+from inspect import CO_OPTIMIZED
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -26,6 +28,29 @@ class Frame(NamedTuple):
 
 Stack = tuple[Frame, ...]
 """Frames, innermost first."""
+
+
+def look_at_locals(frame: FrameType, look: Callable[[dict[str, object]], None]) -> None:
+    """Calls `look` with a frame's local variables, and leaves no trace of that.
+
+    Before Python 3.13 `f_locals` makes a dict that stays with the frame: a variable that
+    the user deletes would live on in it. It is emptied again, unless somebody else has it.
+    """
+    names = frame.f_locals
+    if type(names) is not dict:  # 3.13: a view of the frame.
+        look(dict(names))
+        return
+    look(names)
+    # The frame, `names`, and the argument of getrefcount. A module's dict is no copy.
+    if frame.f_code.co_flags & CO_OPTIMIZED and sys.getrefcount(names) <= 3:
+        names.clear()
+
+
+def local_values(frame: FrameType, *names: str) -> tuple[Any, ...]:
+    """Returns the values of some local variables of a frame; None for one that it has not."""
+    values: list[Any] = []
+    look_at_locals(frame, lambda known: values.extend(known.get(name) for name in names))
+    return tuple(values)
 
 
 def stack_of(frame: FrameType | None, origin: CodeOrigin) -> Stack:

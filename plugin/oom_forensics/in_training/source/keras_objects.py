@@ -19,7 +19,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
 from oom_forensics.in_training.source.code_origin import CodeOrigin
-from oom_forensics.in_training.source.frames import Stack, stack_of
+from oom_forensics.in_training.source.frames import Stack, local_values, stack_of
 
 # Scopes of all graphs together.
 _MOST_SCOPES = 100_000
@@ -135,7 +135,7 @@ class KerasObjects:
         caller = scope.caller
         if caller is None and not self._origin.is_user(frame.f_code.co_filename):
             # A loss opens its scope without saying so. Only a library's frame is asked.
-            caller = frame.f_locals.get("self")
+            (caller,) = local_values(frame, "self")
         self.add_scope(caller, scope.name)
 
     def add_scope(self, owner: Any, name: str, below: str | None = None) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from oom_forensics.in_training.keepers.roots import look_at_locals
+from oom_forensics.in_training.source.frames import look_at_locals
 from oom_forensics.in_training.step_forecast.step_function import StepFunction
 
 _MOST_FRAMES = 60

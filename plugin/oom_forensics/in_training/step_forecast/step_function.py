@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from oom_forensics.in_training.keepers.roots import look_at_locals
+from oom_forensics.in_training.source.frames import local_values
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,7 @@ def waiting_call(frame: FrameType | None) -> StepFunction | None:
     while frame is not None:
         code = frame.f_code
         if code.co_name == "call_flat" and code.co_filename.endswith("atomic_function.py"):
-            seen: dict[str, Any] = {}
-            look_at_locals(frame, seen.update)
-            function, arguments = seen.get("self"), seen.get("args")
+            function, arguments = local_values(frame, "self", "args")
             if function is not None and arguments is not None:
                 found = (_name_of(function), arguments)
         frame = frame.f_back
