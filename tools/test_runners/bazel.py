@@ -19,9 +19,20 @@ from test_runners.tally import Tally, read_junit
 _QUIET = ["--noshow_progress", "--ui_event_filters=-info,-debug"]
 
 
-def test_labels(kind: str, packages: Sequence[str], without_tags: Sequence[str]) -> list[str]:
-    """Returns the tests of `packages` whose rule matches the pattern `kind`."""
+# The tests of core and converter, built together: a third of the time.
+UNITY_TESTS = "//converter/unity:tests"
+
+
+def test_labels(
+    kind: str, packages: Sequence[str], without_tags: Sequence[str], *, by_file: bool = False
+) -> list[str]:
+    """Returns the tests of `packages` whose rule matches the pattern `kind`.
+
+    Those that UNITY_TESTS is made of are left out for it, unless all is to be compiled by file.
+    """
     query = f'kind("{kind}", {" + ".join(packages)})'
+    if not by_file:
+        query += f" except labels(tests, {UNITY_TESTS}_sources)"
     for tag in without_tags:
         query += f' except attr("tags", "[\\[ ]{tag}[,\\]]", //...)'
     result = subprocess.run(
@@ -30,7 +41,8 @@ def test_labels(kind: str, packages: Sequence[str], without_tags: Sequence[str])
         text=True,
         check=True,
     )
-    return result.stdout.split()
+    labels = result.stdout.split()
+    return labels if by_file else [UNITY_TESTS, *labels]
 
 
 def run(
@@ -38,11 +50,11 @@ def run(
     options: Sequence[str],
     packages: Sequence[str] = ("//...",),
     without_tags: Sequence[str] = (),
+    *,
+    by_file: bool = False,
 ) -> Tally:
     """Runs the tests of a kind with Bazel `options` and returns their counts."""
-    labels = test_labels(kind, packages, ["manual", *without_tags])
-    if not labels:
-        return Tally()
+    labels = test_labels(kind, packages, ["manual", *without_tags], by_file=by_file)
     with tempfile.TemporaryDirectory() as folder:
         events_file = Path(folder) / "events.json"
         subprocess.run(

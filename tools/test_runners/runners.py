@@ -45,6 +45,8 @@ def cc_tests_with_thread_sanitizer() -> Tally:
         ["--config=tsan"],
         packages=PACKAGES_WITH_THREADS,
         without_tags=["no-tsan"],
+        # So that each file is seen to include what it needs, and each package to name it.
+        by_file=True,
     )
 
 

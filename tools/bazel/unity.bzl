@@ -6,19 +6,32 @@ of a package are compiled as one: a quarter of the time for the whole converter.
 
 _Sources = provider(fields = {
     "files": "depset of .cc files of this repository",
+    "links": "depset of what libraries of other repositories link",
     "tests": "list of .cc files of a test",
     "headers": "list of CcInfo, of what a test includes",
 })
 
 def _collect_impl(target, ctx):
     own = []
-    if not target.label.workspace_name and ctx.rule.kind in ["cc_library", "cc_test"]:
+    if ctx.rule.kind in ["cc_library", "cc_test"]:
         own = [file for file in ctx.rule.files.srcs if file.extension == "cc" and file.is_source]
     is_test = ctx.rule.kind == "cc_test"
     deps = getattr(ctx.rule.attr, "deps", [])
+    if target.label.workspace_name:
+        return [_Sources(
+            files = depset(),
+            links = target[CcInfo].linking_context.linker_inputs if CcInfo in target else depset(),
+            tests = [],
+            headers = [],
+        )]
     return [_Sources(
         files = depset([] if is_test else own, transitive = [
             dep[_Sources].files
+            for dep in deps
+            if _Sources in dep
+        ]),
+        links = depset(order = "topological", transitive = [
+            dep[_Sources].links
             for dep in deps
             if _Sources in dep
         ]),
@@ -48,16 +61,22 @@ def _unite(ctx, files, alone = []):
 
 def _unity_sources_impl(ctx):
     files = _sources_below(ctx.attr.deps, ctx.attr.without)
-    return _including(files, _unite(ctx, files, ctx.attr.alone), [dep[CcInfo] for dep in ctx.attr.deps])
+    return _including(files, _unite(ctx, files, ctx.attr.alone), [dep[CcInfo] for dep in ctx.attr.deps], ctx.attr.deps)
 
-def _including(files, outputs, infos):
-    """What a target gives whose outputs include the files, which need the headers of others."""
+def _including(files, outputs, infos, targets):
+    """What a target gives whose outputs include the files below the targets, which need the headers of others."""
     included = CcInfo(compilation_context = cc_common.create_compilation_context(headers = depset(files)))
     merged = cc_common.merge_cc_infos(cc_infos = [included] + infos)
     return [
         DefaultInfo(files = depset(outputs)),
-        # Without what the libraries would link: it is compiled elsewhere, or here.
-        CcInfo(compilation_context = merged.compilation_context),
+        CcInfo(
+            compilation_context = merged.compilation_context,
+            # Of other repositories' libraries only: what ours would link is compiled elsewhere, or here.
+            linking_context = cc_common.create_linking_context(linker_inputs = depset(
+                order = "topological",
+                transitive = [target[_Sources].links for target in targets],
+            )),
+        ),
     ]
 
 unity_sources = rule(
@@ -114,7 +133,7 @@ def _unity_tests_impl(ctx):
             mnemonic = "UniteTests",
         )
         outputs.append(output)
-    return _including(libraries + tests, outputs, headers)
+    return _including(libraries + tests, outputs, headers, ctx.attr.tests)
 
 unity_tests = rule(
     implementation = _unity_tests_impl,
