@@ -24,7 +24,7 @@ UNITY_TESTS = "//converter/unity:tests"
 
 
 def test_labels(
-    kind: str, packages: Sequence[str], without_tags: Sequence[str], *, by_file: bool = False
+    kind: str, packages: Sequence[str], without_tags: Sequence[str], *, by_file: bool
 ) -> list[str]:
     """Returns the tests of `packages` whose rule matches the pattern `kind`.
 
