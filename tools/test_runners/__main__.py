@@ -1,6 +1,7 @@
 """Runs the tests of the project; the last line counts them all.
 
-Those that wait run beside those that compile. Names of runners as arguments run only these.
+Those that wait run beside those that compile. Names of runners as arguments run only these, and in
+any case; without names what passed already, and nothing changed since, is counted as it was.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
+from test_runners.kept_results import keep, kept, key_of
 from test_runners.runners import ROOT, RUNNERS
 from test_runners.tally import Tally
 
@@ -23,6 +25,8 @@ COMPILING = ["check", "cc", "wasm", "asan", "fuzz", "tsan"]
 WAITING = ["vitest", "pytest"]
 # What wants the module that `wasm` builds; and a person's hand on a page, with nothing beside it.
 ALONE = ["pages", "browser"]
+# Bazel knows itself what it need not run again.
+KEPT = ["vitest", "pytest", "pages", "browser"]
 
 Result = tuple[str, Tally]
 
@@ -35,7 +39,8 @@ class Beside:
         self._names = names
         self._log = folder / "beside.log"
         self._results = folder / "beside.json"
-        command = [sys.executable, "-m", "test_runners", f"--results={self._results}", *names]
+        command = [sys.executable, "-m", "test_runners", "--keep"]
+        command += [f"--results={self._results}", *names]
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
                 command, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT
@@ -52,15 +57,28 @@ class Beside:
         return [(line, Tally(**tally)) for line, tally in read]
 
 
-def run(names: Iterable[str]) -> list[Result]:
+def tally_of(name: str, *, may_be_kept: bool) -> tuple[Tally, str]:
+    """Returns what a runner finds, or found where nothing changed since; and how long or when."""
+    begin = time.monotonic()
+    if not may_be_kept or name not in KEPT:
+        tally = RUNNERS[name][1]()
+    else:
+        key = key_of(ROOT)
+        if found := kept(ROOT, name, key):
+            return found[0], f"as it ended {found[1]}: nothing changed since"
+        tally = RUNNERS[name][1]()
+        keep(ROOT, name, key, tally)
+    return tally, f"{time.monotonic() - begin:.0f} s"
+
+
+def run(names: Iterable[str], *, may_be_kept: bool) -> list[Result]:
     """Runs these one after another and prints a line for each."""
     results = []
     for name in names:
-        title, runner = RUNNERS[name]
+        title = RUNNERS[name][0]
         print(f"\n[test {name}] {title}", flush=True)
-        begin = time.monotonic()
-        tally = runner()
-        line = f"{title}: {tally} ({time.monotonic() - begin:.0f} s)"
+        tally, when = tally_of(name, may_be_kept=may_be_kept)
+        line = f"{title}: {tally} ({when})"
         print(f"[test {name}] {line}", flush=True)
         results.append((line, tally))
     return results
@@ -70,19 +88,19 @@ def run_all() -> list[Result]:
     """Runs all; those that wait beside those that compile."""
     with tempfile.TemporaryDirectory() as folder:
         beside = Beside(WAITING, Path(folder))
-        results = run(COMPILING)
+        results = run(COMPILING, may_be_kept=True)
         results += beside.wait()
-    return results + run(ALONE)
+    return results + run(ALONE, may_be_kept=True)
 
 
 def main(arguments: list[str]) -> int:
     """Runs what is asked for and prints the counts; 1 when a test failed."""
     file = next((a.partition("=")[2] for a in arguments if a.startswith("--results=")), None)
-    names = [a for a in arguments if not a.startswith("--results=")]
+    names = [a for a in arguments if not a.startswith("--")]
     if unknown := sorted(set(names) - set(RUNNERS)):
         print(f"tools/test: no runner {', '.join(unknown)}; there are {', '.join(RUNNERS)}")
         return 2
-    results = run(names) if names else run_all()
+    results = run(names, may_be_kept="--keep" in arguments) if names else run_all()
     total = sum((tally for _, tally in results), Tally())
     if file:
         Path(file).write_text(json.dumps([(line, asdict(tally)) for line, tally in results]))
