@@ -9,12 +9,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from advice.words import different_words, told_runs
+from recordings.failed_tests import pytest_runtest_makereport, pytest_sessionfinish  # noqa: F401
+from recordings.recording import Recording, recorded
 
 # A real tsl::BFCAllocator for CPU tensors, and a limit that is quickly reached.
 BFC_ENVIRONMENT = {
@@ -26,6 +28,7 @@ BFC_ENVIRONMENT = {
 }
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
+Record = Callable[..., Recording]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Dataset = Callable[..., Any]
 SameWords = Callable[..., None]
@@ -54,6 +57,34 @@ def run_python() -> RunPython:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def record() -> Record:
+    """What a script left that was run as `run_python` does, for tests that only look at it.
+
+    See `recordings/recording.py`.
+    """
+
+    def record(
+        script: Path,
+        *arguments: str,
+        exit_code: int | None = 0,
+        says: str = "",
+        timeout_s: float = 300,
+        sources: Sequence[Path] = (),
+        **environment: str,
+    ) -> Recording:
+        return recorded(
+            [sys.executable, script, *arguments],
+            {**BFC_ENVIRONMENT, **environment},
+            [script.parent, *sources],
+            exit_code=exit_code,
+            says=says,
+            timeout_s=timeout_s,
+        )
+
+    return record
 
 
 @pytest.fixture(scope="session")

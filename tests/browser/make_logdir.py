@@ -15,32 +15,24 @@ empty/           a file without a byte
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPOSITORY / "tools"))
+
+from recordings.jobs import profile_in, recorded_demo, recorded_device  # noqa: E402
+
 RUN = "plugins/profile/2026_01_02_03_04_05"
 HOSTILE_NAME = '<img src=x onerror="parent.broken=1"><script>parent.broken=1</script>'
-OUT_OF_MEMORY = 3
 
 
-def train(logdir: Path, demo: str, exit_code: int, *options: str) -> bytes:
-    """Trains a demo job; returns its trace."""
-    job = subprocess.run(
-        [sys.executable, "-m", f"demos.{demo}", "--logdir", str(logdir), *options],
-        cwd=REPOSITORY / "tools",
-        check=False,
-    )
-    if job.returncode != exit_code:
-        sys.exit(f"the demo job {demo} exited with {job.returncode}, not {exit_code}")
-    (trace,) = logdir.glob("plugins/profile/*[0-9]/*.xplane.pb")
-    content = trace.read_bytes()
-    shutil.rmtree(logdir)
-    return content
+def trace_in(logdir: Path) -> bytes:
+    """The trace of TensorFlow's profiler."""
+    (trace,) = profile_in(logdir).glob("*.xplane.pb")
+    return trace.read_bytes()
 
 
 def put(logdir: Path, run: str, host: str, content: bytes) -> None:
@@ -71,24 +63,6 @@ def constructed_device() -> bytes:
         return trace.read_bytes()
 
 
-def without_a_pool(logdir: Path) -> bytes:
-    """A device whose driver gives out each block, out of memory."""
-    tests = REPOSITORY / "tests/collector"
-    with tempfile.TemporaryDirectory() as folder:
-        plugin = Path(folder) / "libhosted_device.so"
-        subprocess.run([sys.executable, tests / "pluggable_device/build.py", plugin], check=True)
-        subprocess.run(
-            [sys.executable, tests / "scripts/pluggable_device.py", plugin, logdir],
-            env={**os.environ, "HOSTED_COUNT": "1", "HOSTED_BFC": "0", "HOSTED_MIB": "64"},
-            stdout=subprocess.DEVNULL,
-            check=True,
-        )
-    (trace,) = logdir.glob("plugins/profile/*[0-9]/*.xplane.pb")
-    content = trace.read_bytes()
-    shutil.rmtree(logdir)
-    return content
-
-
 def with_hostile_names(logdir: Path) -> bytes:
     """Renames the operation whose request failed."""
     import oom_forensics
@@ -113,11 +87,14 @@ def with_hostile_names(logdir: Path) -> bytes:
 def main() -> None:
     """Makes all runs."""
     logdir = Path(sys.argv[1])
-    trace = train(logdir / "fragmentation", "fragmentation", OUT_OF_MEMORY)
+    trace = trace_in(recorded_demo("fragmentation").logdir)
     put(logdir, "fragmentation", "worker-0", trace)
-    put(logdir, "leak", "worker-0", train(logdir / "leak", "leak", 0, "--steps", "40"))
+    leak = recorded_demo("leak", "--steps", "40", exit_code=0)
+    put(logdir, "leak", "worker-0", trace_in(leak.logdir))
     put(logdir, "device", "worker-0", constructed_device())
-    put(logdir, "no_pool", "worker-0", without_a_pool(logdir / "no_pool"))
+    # A device whose driver gives out each block.
+    no_pool = recorded_device(HOSTED_COUNT="1", HOSTED_BFC="0", HOSTED_MIB="64")
+    put(logdir, "no_pool", "worker-0", trace_in(no_pool.logdir))
     put(logdir, "two_hosts", "worker-0", trace)
     put(logdir, "two_hosts", "worker-1", trace)
     put(logdir, "hostile", "worker-0", with_hostile_names(logdir / "fragmentation"))

@@ -1,6 +1,6 @@
 /** Once for all browser tests: a log directory from a real OOM, TensorBoard and Chromium. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -17,12 +17,7 @@ declare module 'vitest' {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const logdir = mkdtempSync(join(tmpdir(), 'oom-forensics-browser-'));
-  const recorded = process.env.OOM_FORENSICS_BROWSER_LOGDIR;
-  if (recorded && existsSync(recorded)) cpSync(recorded, logdir, { recursive: true });
-  else {
-    execFileSync(PYTHON, [join(import.meta.dirname, 'make_logdir.py'), logdir], { stdio: 'inherit' });
-    if (recorded) cpSync(logdir, recorded, { recursive: true });
-  }
+  execFileSync(PYTHON, [join(import.meta.dirname, 'make_logdir.py'), logdir], { stdio: 'inherit' });
   const tensorBoard = await startTensorBoard(logdir);
   const browser = await chromium.launchServer({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',

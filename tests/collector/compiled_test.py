@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
 import sys
-import sysconfig
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,20 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recordings.recording import LOGDIR, recorded
 from tensorflow.compiler.xla.service import hlo_pb2
 from tensorflow.tsl.profiler.protobuf import xplane_pb2
+from versions import oldest
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).parent / "scripts/compiled.py"
 XPROF = Path(sys.prefix) / "xprof"
-OLDEST = (ROOT / "tools/tensorflow_versions.txt").read_text().split()[-1]
-ENVIRONMENT = {
-    "TF_CPU_ALLOCATOR_USE_BFC": "1",
-    "TF_CPU_BFC_MEM_LIMIT_IN_MB": "256",
-    "TF_CPP_MIN_LOG_LEVEL": "2",
-    "TF_ENABLE_ONEDNN_OPTS": "0",
-    "CUDA_VISIBLE_DEVICES": "",
-}
 
 
 @dataclass
@@ -92,49 +83,34 @@ class Runs:
     oom: Trace
 
 
-def python_of(version: str) -> Path:
-    """Returns the interpreter of an environment with that TensorFlow and the collector."""
-    if version == "newest":
-        return Path(sys.executable)
-    # tools/setup has made it.
-    environment = ROOT / f".cache/tensorflow-{version}"
-    (site_packages,) = environment.glob("lib/python*/site-packages")
-    plugins = "tensorflow-plugins"
-    installed = Path(sysconfig.get_path("purelib")) / plugins
-    shutil.rmtree(site_packages / plugins, ignore_errors=True)
-    shutil.copytree(installed, site_packages / plugins)
-    return environment / "bin/python"
+@pytest.fixture(scope="module", params=["newest", oldest.VERSION])
+def runs(request: pytest.FixtureRequest, bfc_environment: dict[str, str]) -> Runs:
+    python = sys.executable if request.param == "newest" else oldest.python_with_collector()
 
-
-@pytest.fixture(scope="module", params=["newest", OLDEST])
-def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Runs:
-    logdir = tmp_path_factory.mktemp("compiled")
-
-    def run(mode: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [python_of(request.param), SCRIPT, mode, logdir],
-            env={
-                **os.environ,
-                **ENVIRONMENT,
-                "OOM_FORENSICS_LOGDIR": str(logdir / "oom"),
+    def run(mode: str, exit_code: int | None, says: str) -> Path:
+        return recorded(
+            [python, SCRIPT, mode, LOGDIR],
+            {
+                **bfc_environment,
+                "OOM_FORENSICS_LOGDIR": f"{LOGDIR}/oom",
                 "PYTHONPATH": str(ROOT / "plugin"),
             },
-            capture_output=True,
-            text=True,
-            timeout=400,
-            check=False,
-        )
+            [SCRIPT],
+            exit_code=exit_code,
+            says=says,
+            timeout_s=400,
+        ).logdir
 
-    def trace(name: str) -> Trace:
-        (path,) = (logdir / name).rglob("*.xplane.pb")
+    def trace(folder: Path) -> Trace:
+        (path,) = folder.rglob("*.xplane.pb")
         return Trace(path)
 
-    done = run("all")
-    assert done.returncode == 0, done.stderr
+    logdir = run("all", exit_code=0, says="")
     # How TensorFlow ends after an out-of-memory in XLA is its own affair: it may abort.
-    died = run("oom")
-    assert "one_step_on_data (compiled by XLA, temp) asked" in died.stderr, died.stderr
-    return Runs(request.param, trace("profile"), trace("snapshot"), trace("oom"))
+    died = run("oom", exit_code=None, says="one_step_on_data (compiled by XLA, temp) asked")
+    return Runs(
+        request.param, trace(logdir / "profile"), trace(logdir / "snapshot"), trace(died / "oom")
+    )
 
 
 # What TensorFlow's profiler calls the run of an executable; where it has no name for that,
@@ -294,8 +270,10 @@ def test_an_out_of_memory_in_xla_is_complete_on_disk(runs: Runs) -> None:
     assert refused["requested_bytes"] == sizes[refused["buffer_allocation"]]
 
 
-def test_xprof_opens_the_modules_of_our_run(runs: Runs, run_python: Any) -> None:
+def test_xprof_opens_the_modules_of_our_run(runs: Runs, run_python: Any, tmp_path: Path) -> None:
     open_in_xprof = ROOT / "tests/xprof/open_modules.py"
-    opened = run_python(open_in_xprof, runs.oom.path, PYTHONPATH=str(XPROF))
+    # It writes the modules beside the trace.
+    trace = shutil.copy(runs.oom.path, tmp_path)
+    opened = run_python(open_in_xprof, trace, PYTHONPATH=str(XPROF))
     assert opened.returncode == 0, opened.stderr
     assert "one_step_on_data" in opened.stdout

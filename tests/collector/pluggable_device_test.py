@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +15,8 @@ from typing import Any
 
 import jsonschema
 import pytest
+from recordings.jobs import profile_in, recorded_device
 
-RunPython = Callable[..., subprocess.CompletedProcess[str]]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Dataset = Callable[..., Any]
 HERE = Path(__file__).parent
@@ -70,36 +69,15 @@ class Recorded:
     oom: Path
 
 
-@pytest.fixture(scope="module")
-def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The plugin, built against the installed TensorFlow."""
-    library = tmp_path_factory.mktemp("plugin") / "libhosted_device.so"
-    subprocess.run([sys.executable, HERE / "pluggable_device/build.py", library], check=True)
-    return library
-
-
 @pytest.fixture(scope="module", params=[*MODES.values()], ids=[*MODES])
-def recorded(
-    request: pytest.FixtureRequest,
-    run_python: RunPython,
-    plugin: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Recorded:
-    """Runs the script once for each mode."""
+def recorded(request: pytest.FixtureRequest, bfc_environment: dict[str, str]) -> Recorded:
+    """What the script left in each mode."""
     mode: DeviceMode = request.param
-    logdir = tmp_path_factory.mktemp("logdir")
-    done = run_python(
-        HERE / "scripts/pluggable_device.py",
-        plugin,
-        logdir,
-        TF_CPU_ALLOCATOR_USE_BFC="",
-        **mode.environment(),
-    )
-    assert done.returncode == 0, done.stderr
-    runs = list(logdir.glob("plugins/profile/*"))
-    (oom,) = (run for run in runs if run.name.endswith("_oom"))
-    (profile,) = (run for run in runs if run != oom)
-    return Recorded(mode, json.loads(done.stdout.splitlines()[-1]), done.stderr, profile, oom)
+    environment = {**bfc_environment, "TF_CPU_ALLOCATOR_USE_BFC": "", **mode.environment()}
+    logdir, done = recorded_device(**environment)
+    (oom,) = logdir.glob("plugins/profile/*_oom")
+    told = json.loads(done.stdout.splitlines()[-1])
+    return Recorded(mode, told, done.stderr, profile_in(logdir), oom)
 
 
 def allocators(dataset: Dataset, run: Path) -> dict[str, Any]:

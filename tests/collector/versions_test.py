@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
-import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from versions import oldest
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = Path(__file__).parent / "scripts"
-PLUGINS = "tensorflow-plugins"
-VERSION = (ROOT / "tools/tensorflow_versions.txt").read_text().split()[-1]
 
 RunOldest = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
 def run_oldest(bfc_environment: dict[str, str]) -> RunOldest:
-    """Runs a script on that TensorFlow, which tools/setup has installed."""
-    environment = ROOT / f".cache/tensorflow-{VERSION}"
-    (site_packages,) = environment.glob("lib/python*/site-packages")
-    installed = Path(sysconfig.get_path("purelib")) / PLUGINS
-    shutil.rmtree(site_packages / PLUGINS, ignore_errors=True)
-    shutil.copytree(installed, site_packages / PLUGINS)
+    """Runs a script on that TensorFlow."""
+    python = oldest.python_with_collector()
 
     def run(script: Path, *arguments: Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [environment / "bin/python", script, *arguments],
+            [python, script, *arguments],
             env={**os.environ, **bfc_environment, "PYTHONPATH": str(ROOT / "plugin")},
             capture_output=True,
             text=True,
@@ -45,7 +38,7 @@ def run_oldest(bfc_environment: dict[str, str]) -> RunOldest:
 def test_the_oldest_supported_tensorflow_is_recognised_wholly(run_oldest: RunOldest) -> None:
     done = run_oldest(ROOT / "tools/versions/try_one.py")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"TensorFlow {VERSION}: " in done.stdout
+    assert f"TensorFlow {oldest.VERSION}: " in done.stdout
 
 
 def test_a_loop_has_steps_where_nothing_numbers_them(

@@ -7,21 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recordings.recording import LOGDIR
 
 JOBS = Path(__file__).parents[1] / "jobs"
 RunJob = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")
-def run_job(tmp_path_factory: pytest.TempPathFactory, run_python: Any, same_words: Any) -> RunJob:
+def run_job(record: Any, same_words: Any) -> RunJob:
     """Runs a job out of memory; the run that the flight recorder left."""
 
     def run(job: str, **environment: str) -> Path:
-        logdir = tmp_path_factory.mktemp(job)
         # TensorFlow itself may crash after an out-of-memory inside XLA.
-        died = run_python(JOBS / f"{job}.py", OOM_FORENSICS_LOGDIR=str(logdir), **environment)
+        script = JOBS / f"{job}.py"
+        logdir, died = record(script, exit_code=None, OOM_FORENSICS_LOGDIR=LOGDIR, **environment)
         same_words(died.stderr)
-        found = sorted(logdir.glob("plugins/profile/*_oom*"))
+        found: list[Path] = sorted(logdir.glob("plugins/profile/*_oom*"))
         assert found
         return found[0]
 

@@ -6,20 +6,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recordings.jobs import profile_in
+from recordings.recording import LOGDIR
 
 
-@pytest.fixture(scope="session")
-def trace(tmp_path_factory: pytest.TempPathFactory, run_python: Any) -> Path:
+@pytest.fixture(scope="module")
+def trace(record: Any) -> Path:
     """The trace of workload.py."""
-    logdir = tmp_path_factory.mktemp("exports")
-    died = run_python(Path(__file__).with_name("workload.py"), logdir)
-    assert "OOM when allocating tensor" in died.stderr, died.stderr
+    died = record(
+        Path(__file__).with_name("workload.py"),
+        LOGDIR,
+        exit_code=None,
+        says="OOM when allocating tensor",
+    )
     found: Path
-    (found,) = logdir.glob("plugins/profile/*[0-9]/*.xplane.pb")
+    (found,) = profile_in(died.logdir).glob("*.xplane.pb")
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def export(trace: Path, tmp_path_factory: pytest.TempPathFactory, command: Any) -> Any:
     """Writes the trace in another format; returns the file."""
 

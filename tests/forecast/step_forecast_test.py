@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recordings.recording import LOGDIR, Recording, recorded
 
-RunPython = Callable[..., subprocess.CompletedProcess[str]]
+Record = Callable[..., Recording]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 SCRIPTS = Path(__file__).parent / "scripts"
 OUT_OF_MEMORY = 3
@@ -25,16 +26,10 @@ TOLERANCE = 0.25
 
 
 @pytest.fixture(scope="module")
-def answers(run_python: RunPython, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def answers(record: Record) -> dict[str, Any]:
     steps = [word for name, batch in STEPS.items() for word in (name, str(batch))]
-    done = run_python(
-        SCRIPTS / "forecast_then_measure.py",
-        tmp_path_factory.mktemp("steps"),
-        *steps,
-        timeout=900,
-        **ROOM,
-    )
-    assert done.returncode == 0, done.stderr
+    script = SCRIPTS / "forecast_then_measure.py"
+    done = record(script, LOGDIR, *steps, timeout_s=900, **ROOM).done
     answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return {answer["model"]: answer for answer in answers}
 
@@ -59,11 +54,9 @@ def test_the_callback_warns_of_a_step_that_will_not_fit(
 
 
 @pytest.fixture(scope="module")
-def oom_run(run_python: RunPython, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    logdir = tmp_path_factory.mktemp("oom")
-    done = run_python(SCRIPTS / "fit.py", "attention", "64", logdir, timeout=600, **SMALL)
-    assert done.returncode == OUT_OF_MEMORY, done.stderr
-    return logdir
+def oom_run(record: Record) -> Path:
+    fit = ("attention", "64", LOGDIR)
+    return record(SCRIPTS / "fit.py", *fit, exit_code=OUT_OF_MEMORY, timeout_s=600, **SMALL).logdir
 
 
 @pytest.fixture(scope="module")
@@ -89,23 +82,23 @@ def test_the_report_says_so(oom_run: Path, command: Command) -> None:
     assert "The whole step needs " in report
 
 
-def test_the_batch_that_it_names_runs_to_its_end(
-    run_python: RunPython, forecast: Any, tmp_path: Path
-) -> None:
+def test_the_batch_that_it_names_runs_to_its_end(record: Record, forecast: Any) -> None:
     batch = forecast["largestBatch"]
     assert 0 < int(batch) < 64
-    done = run_python(SCRIPTS / "fit.py", "attention", batch, tmp_path, timeout=600, **SMALL)
-    assert done.returncode == 0, done.stderr
+    fit = ("attention", batch, LOGDIR)
+    record(SCRIPTS / "fit.py", *fit, exit_code=0, timeout_s=600, **SMALL)
 
 
-def test_a_rehearsal_tells_what_a_smaller_device_had_made_of_it(
-    command: Command, tmp_path: Path
-) -> None:
-    done = command(
-        "rehearse", "--limit=64MiB", "--steps=2", f"--logdir={tmp_path}", "--format=json", "--",
-        sys.executable, SCRIPTS / "fit.py", "mlp", "4096", tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+def test_a_rehearsal_tells_what_a_smaller_device_had_made_of_it() -> None:
+    done = recorded(
+        [
+            Path(sys.executable).with_name("oom-forensics"),
+            *("rehearse", "--limit=64MiB", "--steps=2", f"--logdir={LOGDIR}", "--format=json"),
+            *("--", sys.executable, SCRIPTS / "fit.py", "mlp", "4096", LOGDIR),
+        ],
+        {},
+        [SCRIPTS],
+    ).done
     (answer,) = json.loads(done.stdout[done.stdout.index("{") :])["forecasts"]
     assert answer["origin"] == "recorded"
     assert answer["need"]["fit"] == "FORECAST_DOES_NOT_FIT"

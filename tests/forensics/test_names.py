@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from recordings.recording import LOGDIR, Recording
 
 NET = "Net_1/TextEncoder_1"
 
 
 @pytest.fixture(scope="module")
-def logdir(run_python: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def logdir(record: Callable[..., Recording]) -> Path:
     """A recording of custom_names.py."""
-    folder = tmp_path_factory.mktemp("names")
-    done = run_python(Path(__file__).with_name("custom_names.py"), folder)
-    assert done.returncode == 0, done.stderr
-    return folder
+    return record(Path(__file__).with_name("custom_names.py"), LOGDIR).logdir
 
 
 @pytest.fixture(scope="module")

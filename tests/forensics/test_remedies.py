@@ -6,18 +6,14 @@ The jobs are those of `tools/demo`: stock TensorFlow, really out of memory.
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
-OUT_OF_MEMORY = 3
+from recordings.jobs import recorded_demo
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Dataset = Callable[..., Any]
@@ -36,8 +32,6 @@ class Job(NamedTuple):
     told: tuple[str, ...] = ()
     # The same change as flags of `what-if`, made of the remedy.
     what_if: Callable[[dict[str, Any]], list[str]] | None = None
-    # Names and values.
-    environment: tuple[tuple[str, str], ...] = ()
 
 
 def the_batch_size(remedy: dict[str, Any]) -> list[str]:
@@ -58,8 +52,6 @@ JOBS = [
             r"kept by list 'kept_weights' in train \(fragmentation\.py:\d+\) \(\d+ items\)",
         ),
         what_if=lambda _: ["--without=RandomUniform"],
-        # One order of a step's ops: the pieces of the pool depend on it.
-        environment=(("TF_NUM_INTEROP_THREADS", "1"),),
     ),
     Job(
         "leak",
@@ -88,26 +80,6 @@ JOBS = [
 ]
 
 
-def run_job(job: Job, logdir: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Runs a demo job as a user would."""
-    return subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            f"demos.{job.name}",
-            "--logdir",
-            str(logdir),
-            *options,
-        ],
-        cwd=TOOLS,
-        env={**os.environ, **dict(job.environment)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
 def would_fit(command: Command, logdir: Path, *flags: str) -> bool:
     """Whether `what-if` says that the recorded requests find a place under the flags."""
     asked = command("what-if", logdir, "--format=json", *flags)
@@ -118,14 +90,13 @@ def would_fit(command: Command, logdir: Path, *flags: str) -> bool:
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
 def test_the_named_remedy_makes_the_job_run(
-    job: Job, tmp_path: Path, command: Command, dataset: Dataset, same_words: SameWords
+    job: Job, command: Command, dataset: Dataset, same_words: SameWords
 ) -> None:
     """The verdict is right, and its remedy is enough in real TensorFlow."""
-    died = run_job(job, tmp_path / "died")
-    assert died.returncode == OUT_OF_MEMORY, died.stderr
-    same_words(died.stderr)
+    died, process = recorded_demo(job.name)
+    same_words(process.stderr)
 
-    oom = dataset(tmp_path / "died", "oom_window")["ooms"][0]
+    oom = dataset(died, "oom_window")["ooms"][0]
     assert oom["verdict"]["kind"] == job.verdict
     named = {remedy["kind"]: remedy for remedy in oom["remedies"]}
     assert job.remedy in named
@@ -134,18 +105,17 @@ def test_the_named_remedy_makes_the_job_run(
     assert remedy["sufficiency"] in ("ENOUGH_ALONE", "REQUEST_FITS"), remedy["proof"]
 
     # As a user asks: of the logdir, whose newest run is the profile's.
-    report = command("report", tmp_path / "died")
+    report = command("report", died)
     assert remedy["title"] in report.stdout
     for told in job.told:
         assert re.search(told, report.stdout), f"{told} is not told"
 
     # What the job is foretold to do with that change, it does.
     if job.what_if is not None:
-        assert not would_fit(command, tmp_path / "died")
-        assert would_fit(command, tmp_path / "died", *job.what_if(remedy))
-    lived = run_job(job, tmp_path / "lived", *job.option(remedy))
-    assert lived.returncode == 0, lived.stderr
-    healthy = command("report", tmp_path / "lived")
+        assert not would_fit(command, died)
+        assert would_fit(command, died, *job.what_if(remedy))
+    lived = recorded_demo(job.name, *job.option(remedy), exit_code=0).logdir
+    healthy = command("report", lived)
     assert "No OOM is recorded in this run." in healthy.stdout
     assert "Who held the memory of bfc_cpu_allocator_for_gpu#0 at its peak" in healthy.stdout
     if job.name == "leak":

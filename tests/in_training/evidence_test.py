@@ -10,25 +10,27 @@ from typing import Any
 
 import pytest
 from oom_forensics.runs import scan
+from recordings.recording import LOGDIR, Recording
 
-RunPython = Callable[..., subprocess.CompletedProcess[str]]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 SCRIPT = Path(__file__).parent / "scripts/every_moment.py"
 
 
 @pytest.fixture(scope="module")
-def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("every_moment")
+def recording(record: Callable[..., Recording], same_words: Callable[[str], None]) -> Recording:
+    recording = record(SCRIPT, LOGDIR)
+    same_words(recording.done.stderr)
+    return recording
 
 
 @pytest.fixture(scope="module")
-def done(
-    run_python: RunPython, logdir: Path, same_words: Callable[[str], None]
-) -> subprocess.CompletedProcess[str]:
-    done = run_python(SCRIPT, logdir)
-    assert done.returncode == 0, done.stderr
-    same_words(done.stderr)
-    return done
+def logdir(recording: Recording) -> Path:
+    return recording.logdir
+
+
+@pytest.fixture(scope="module")
+def done(recording: Recording) -> subprocess.CompletedProcess[str]:
+    return recording.done
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +74,6 @@ def test_what_only_the_error_tells_stands_in_the_recording_around_it_too(
     assert told == {"oom", "profile"}
 
 
-@pytest.mark.usefixtures("done")
 def test_an_out_of_memory_during_a_profile_is_listed_once(logdir: Path) -> None:
     listed = {Path(run.folder).relative_to(logdir).parts[0] for run in scan({str(logdir): ""})}
     assert listed == {"record", "snapshot", "profile", "profile after", "off"}

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from recordings.recording import LOGDIR, Recording
 
-RunPython = Callable[..., subprocess.CompletedProcess[str]]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 SCRIPT = Path(__file__).parent / "scripts/kept.py"
 MEBIBYTE = 1 << 20
 
 
 @pytest.fixture(scope="module")
-def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("kept")
+def recording(record: Callable[..., Recording], same_words: Callable[[str], None]) -> Recording:
+    recording = record(SCRIPT, LOGDIR)
+    same_words(recording.done.stderr)
+    return recording
 
 
 @pytest.fixture(scope="module")
-def done(
-    run_python: RunPython, logdir: Path, same_words: Callable[[str], None]
-) -> subprocess.CompletedProcess[str]:
-    done = run_python(SCRIPT, logdir)
-    assert done.returncode == 0, done.stderr
-    same_words(done.stderr)
-    return done
+def logdir(recording: Recording) -> Path:
+    return recording.logdir
+
+
+@pytest.fixture(scope="module")
+def done(recording: Recording) -> subprocess.CompletedProcess[str]:
+    return recording.done
 
 
 def keepers(logdir: Path, suffix: str) -> dict[str, int]:
@@ -68,7 +68,6 @@ def test_a_leak_of_tapes_is_told_with_the_list_that_keeps_them(
         assert size > 128 * MEBIBYTE
 
 
-@pytest.mark.usefixtures("done")
 @pytest.mark.parametrize(
     ("chain", "mebibytes"),
     [
@@ -97,7 +96,6 @@ def test_what_a_variable_leads_to_is_told_by_its_name(
     assert sizes == [mebibytes * MEBIBYTE], found
 
 
-@pytest.mark.usefixtures("done")
 def test_a_local_variable_of_a_running_function_is_told_with_its_line(logdir: Path) -> None:
     place = f"in until_out_of_memory (kept.py:{line('step')})"
     assert keepers(logdir, "oom")[f"list 'mine' {place} (2 items) → EagerTensor"] == 8 * MEBIBYTE
@@ -107,7 +105,6 @@ def test_no_code_of_the_user_runs(done: subprocess.CompletedProcess[str]) -> Non
     assert "ran " not in done.stdout
 
 
-@pytest.mark.usefixtures("done")
 def test_no_value_of_the_user_is_told(logdir: Path) -> None:
     assert "secret" not in " ".join([*keepers(logdir, "oom"), *keepers(logdir, "snapshot")])
 
@@ -121,7 +118,6 @@ def test_what_was_looked_at_can_be_freed_afterwards(
     assert int(in_use.split()[-1]) < 32 * MEBIBYTE
 
 
-@pytest.mark.usefixtures("done")
 def test_the_report_prints_it(logdir: Path, command: Command) -> None:
     (run,) = logdir.glob("plugins/profile/*_oom")
     told = command("report", run)
@@ -130,22 +126,16 @@ def test_the_report_prints_it(logdir: Path, command: Command) -> None:
     assert "kept.py" in told.stdout
 
 
-def test_a_program_that_lets_go_of_a_failed_attempt_has_its_memory_at_once(tmp_path: Path) -> None:
-    job = Path(__file__).parents[1] / "jobs/kept_exception.py"
-    environment = {
-        **os.environ,
-        "TF_CPU_ALLOCATOR_USE_BFC": "1",
-        "TF_CPU_BFC_MEM_LIMIT_IN_MB": "200",
-        "OOM_FORENSICS_LOGDIR": str(tmp_path),
-    }
-    done = subprocess.run(
-        [sys.executable, job, "--keep-errors-as-text"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
+def test_a_program_that_lets_go_of_a_failed_attempt_has_its_memory_at_once(
+    record: Callable[..., Recording],
+) -> None:
+    logdir, done = record(
+        Path(__file__).parents[1] / "jobs/kept_exception.py",
+        "--keep-errors-as-text",
+        exit_code=None,
+        OOM_FORENSICS_LOGDIR=LOGDIR,
+        TF_CPU_BFC_MEM_LIMIT_IN_MB="200",
     )
     assert "largest batch 4096 failed before: [8192]" in done.stdout, done.stderr
     # It was looked into.
-    assert list(tmp_path.glob("plugins/profile/*_oom/*.xplane.pb"))
+    assert list(logdir.glob("plugins/profile/*_oom/*.xplane.pb"))

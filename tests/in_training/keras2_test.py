@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from recordings.recording import LOGDIR, Recording
 
 SCRIPT = Path(__file__).parent / "scripts/keras2.py"
 # tools/setup has put it there: beside Keras 3 it would be TensorFlow's choice to take it.
@@ -16,22 +16,16 @@ KERAS2 = Path(sys.prefix) / "keras2"
 
 
 @pytest.fixture(scope="module")
-def groups(
-    tmp_path_factory: pytest.TempPathFactory,
-    run_python: Callable[..., subprocess.CompletedProcess[str]],
-    dataset: Any,
-) -> list[Any]:
+def groups(record: Callable[..., Recording], dataset: Any) -> list[Any]:
     """All that was allocated, by line."""
-    logdir = tmp_path_factory.mktemp("keras2")
-    done = run_python(
+    logdir, done = record(
         SCRIPT,
-        logdir,
+        LOGDIR,
         PYTHONPATH=str(KERAS2),
         TF_USE_LEGACY_KERAS="1",
         # Where it lies now it is no installed package.
         OOM_FORENSICS_LIBRARY_PATHS=str(KERAS2),
     )
-    assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("tf_keras.")
     answer = dataset(logdir, "allocations", "--range", "--group-by=line", "--limit=1")
     return list(answer["groups"])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from recordings.recording import LOGDIR, Recording
 
-RunPython = Callable[..., subprocess.CompletedProcess[str]]
 SCRIPT = Path(__file__).parent / "scripts/jobs.py"
 JOBS = ("cnn_fit", "subclassed", "own_step", "lstm", "eager_loop", "data_map", "data_batches")
 
@@ -32,10 +31,8 @@ class Allocations(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def runs(run_python: RunPython, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    logdir = tmp_path_factory.mktemp("jobs")
-    done = run_python(SCRIPT, logdir)
-    assert done.returncode == 0, done.stderr
+def runs(record: Callable[..., Recording]) -> dict[str, Any]:
+    logdir = record(SCRIPT, LOGDIR).logdir
     return {job: read(next((logdir / job).glob("plugins/profile/*/*.xplane.pb"))) for job in JOBS}
 
 

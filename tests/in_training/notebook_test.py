@@ -2,53 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
+from recordings.recording import LOGDIR, Recording
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
-
-CELLS = (
-    "import oom_forensics\noom_forensics.configure(logdir={logdir!r})\n"
-    "import tensorflow as tf\nfrom tensorflow import keras",
-    "losses = []\nfor step in range(4):\n    losses.append(tf.random.uniform([1024, 256]))",
-    "layer = keras.layers.Dense(512, name='wide')\n"
-    "@tf.function\n"
-    "def apply(batch):\n"
-    "    return tf.square(layer(batch))\n"
-    "outputs = apply(tf.ones([512, 64]))",
-    "too_large = tf.zeros([1024, 1024, 1024])",
-)
+SCRIPT = Path(__file__).parent / "scripts/notebook.py"
 
 
 @pytest.fixture(scope="module")
-def report(
-    tmp_path_factory: pytest.TempPathFactory, command: Command, bfc_environment: dict[str, str]
-) -> str:
-    logdir = tmp_path_factory.mktemp("notebook")
-    cells = [
-        nbformat.v4.new_code_cell(cell.format(logdir=str(logdir)))  # type: ignore[no-untyped-call]
-        for cell in CELLS
-    ]
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in bfc_environment.items():
-            patch.setenv(name, value)
-        notebook = NotebookClient(
-            nbformat.v4.new_notebook(cells=cells),  # type: ignore[no-untyped-call]
-            timeout=300,
-            allow_errors=True,
-        ).execute()
-    errors = [
-        output.ename
-        for cell in notebook.cells
-        for output in cell.outputs
-        if output.output_type == "error"
-    ]
-    assert errors == ["ResourceExhaustedError"]
+def report(record: Callable[..., Recording], command: Command) -> str:
+    logdir, ended = record(SCRIPT, LOGDIR)
+    assert json.loads(ended.stdout) == ["ResourceExhaustedError"]
     done = command("report", logdir)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recordings.recording import LOGDIR, Recording
 
-RunPython = Callable[..., subprocess.CompletedProcess[str]]
 Dataset = Callable[..., Any]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 SCRIPT = Path(__file__).parent / "scripts" / "marked_lines.py"
@@ -22,12 +22,9 @@ MARKED = {
 
 
 @pytest.fixture(scope="module")
-def folder(run_python: RunPython, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    logdir = tmp_path_factory.mktemp("lines")
-    done = run_python(SCRIPT, logdir)
+def folder(record: Callable[..., Recording]) -> Path:
     # Nothing breaks when threads allocate while the interpreter ends.
-    assert done.returncode == 0, done.stderr
-    return logdir
+    return record(SCRIPT, LOGDIR, exit_code=0).logdir
 
 
 @pytest.fixture(scope="module")

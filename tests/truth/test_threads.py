@@ -10,15 +10,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+from recordings.recording import LOGDIR
+
 WORKLOAD = Path(__file__).with_name("workloads") / "parallel_calls.py"
 
 
 def test_calls_that_run_in_parallel_are_served_in_the_recorded_order(
-    tmp_path: Path, run_python: Any, command: Any
+    record: Any, command: Any
 ) -> None:
-    done = run_python(WORKLOAD, tmp_path)
-    assert done.returncode == 0, done.stderr
-    asked = command("what-if", tmp_path, "--format=json")
+    asked = command("what-if", record(WORKLOAD, LOGDIR).logdir, "--format=json")
     assert asked.returncode == 0, asked.stderr
     answer = json.loads(asked.stdout)
     assert int(answer["requests"]) > 10_000

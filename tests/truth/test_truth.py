@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recordings.jobs import profile_in
+from recordings.recording import LOGDIR
 from tensorflow.core.framework import types_pb2
 from tensorflow.core.protobuf import bfc_memory_map_pb2
 from tensorflow.tsl.profiler.protobuf import xplane_pb2
@@ -47,19 +49,18 @@ class Recording:
 @pytest.fixture(scope="module", params=["eager_fragmentation", "keras_fit", "several_threads"])
 def recording(
     request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-    run_python: Any,
+    record: Any,
     same_words: Any,
 ) -> Recording:
-    folder = tmp_path_factory.mktemp(request.param)
-    died = run_python(
+    folder, died = record(
         WORKLOADS / f"{request.param}.py",
-        folder / "logdir",
-        TF_BFC_MEMORY_DUMP=str(folder / "dump"),
+        LOGDIR,
+        exit_code=None,
+        says="OOM when allocating tensor",
+        TF_BFC_MEMORY_DUMP=f"{LOGDIR}/dump",
     )
-    assert "OOM when allocating tensor" in died.stderr, died.stderr
     same_words(died.stderr)
-    (trace,) = (folder / "logdir").glob("plugins/profile/*[0-9]/*.xplane.pb")
+    (trace,) = profile_in(folder).glob("*.xplane.pb")
     # One out-of-memory is several failing attempts; the last dump is the moment it returned.
     last = max(folder.glob("dump*"), key=lambda path: path.suffix)
     return Recording(trace, bfc_memory_map_pb2.MemoryDump.FromString(last.read_bytes()))

@@ -9,37 +9,24 @@ things each time; the MiB are for what a process does on its own.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
+from recordings.jobs import OUT_OF_MEMORY, recorded_demo
+from recordings.recording import Recording
+
 MIB = 1 << 20
-OUT_OF_MEMORY = 3
 
 
-def run_demo(logdir: Path, limit_mib: int) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "demos.fragmentation",
-            "--logdir",
-            str(logdir),
-            "--memory-limit-mib",
-            str(limit_mib),
-            "--batches=8",
-            "--batch-size=128",
-            "--large-batches=1",
-        ],
-        cwd=TOOLS,
-        env={**os.environ, "TF_NUM_INTEROP_THREADS": "1", "TF_NUM_INTRAOP_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
+def demo(limit_mib: int, exit_code: int) -> Recording:
+    return recorded_demo(
+        "fragmentation",
+        f"--memory-limit-mib={limit_mib}",
+        "--batches=8",
+        "--batch-size=128",
+        "--large-batches=1",
+        exit_code=exit_code,
+        TF_NUM_INTRAOP_THREADS="1",
     )
 
 
@@ -51,25 +38,22 @@ def ask(command: Any, logdir: Path, *flags: str) -> dict[str, Any]:
 
 
 def test_the_named_limit_is_enough_and_less_fails_as_foretold(
-    tmp_path: Path, command: Any, dataset: Any, same_words: Any
+    command: Any, dataset: Any, same_words: Any
 ) -> None:
-    recorded = run_demo(tmp_path / "large", 1024)
-    assert recorded.returncode == 0, recorded.stderr
-    answer = ask(command, tmp_path / "large")
+    large = demo(1024, exit_code=0).logdir
+    answer = ask(command, large)
     assert answer["fits"]
     assert answer["placedAlike"] == answer["requests"]
     assert answer["doubts"] == []
     smallest_mib = int(answer["smallestLimitBytes"]) // MIB
 
-    assert ask(command, tmp_path / "large", f"--limit={smallest_mib + 1}MiB")["fits"]
-    enough = run_demo(tmp_path / "enough", smallest_mib + 1)
-    assert enough.returncode == 0, enough.stderr
+    assert ask(command, large, f"--limit={smallest_mib + 1}MiB")["fits"]
+    demo(smallest_mib + 1, exit_code=0)
 
-    foretold = ask(command, tmp_path / "large", f"--limit={smallest_mib - 2}MiB")
+    foretold = ask(command, large, f"--limit={smallest_mib - 2}MiB")
     assert not foretold["fits"]
-    died = run_demo(tmp_path / "small", smallest_mib - 2)
-    assert died.returncode == OUT_OF_MEMORY, died.stderr
+    small, died = demo(smallest_mib - 2, exit_code=OUT_OF_MEMORY)
     same_words(died.stderr)
-    oom = dataset(tmp_path / "small", "oom_window")["ooms"][0]["request"]
+    oom = dataset(small, "oom_window")["ooms"][0]["request"]
     refused = foretold["asked"]["refused"]
     assert (oom["opName"], oom["requestedBytes"]) == (refused["opName"], refused["requestedBytes"])

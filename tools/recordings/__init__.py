@@ -1,0 +1,1 @@
+"""Real jobs that tests look at: each is run once and kept while nothing of it changes."""
