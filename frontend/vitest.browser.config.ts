@@ -9,7 +9,7 @@ export default defineConfig({
   resolve: {
     alias: {
       'playwright-core': installed('playwright-core/index.mjs'),
-      '@axe-core/playwright': installed('@axe-core/playwright/dist/index.mjs'),
+      'axe-core': installed('axe-core/axe.js'),
       vitest: installed('vitest'),
     },
   },

@@ -1,5 +1,5 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import { describe, expect, it } from 'vitest';
+import { violationsIn } from './axe';
 import {
   DEVICE,
   expectNoErrors,
@@ -29,20 +29,10 @@ async function inEveryView(opened: Opened, look: (view: string) => Promise<void>
   expectNoErrors(opened);
 }
 
-/** What axe finds in a part of the tab, by some of its rules or by all. */
-async function violationsIn(
-  opened: Opened,
-  part: string,
-  rules: readonly string[] = [],
-): Promise<readonly string[]> {
-  const axe = new AxeBuilder({ page: opened.page })
-    .include(['iframe', part])
-    // The rows of a table are alike; the first dozen speak for them all.
-    .exclude(['iframe', 'tbody tr:nth-child(n+12)']);
-  if (rules.length > 0) axe.withRules([...rules]);
-  const { violations } = await axe.analyze();
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-}
+/** What axe finds in a part of the tab. */
+const violationsInPart = ({ tab }: Opened, part: string, rules: readonly string[] = []) =>
+  // The rows of a table are alike; the first dozen speak for them all.
+  violationsIn(tab, { part, rules, exclude: ['tbody tr:nth-child(n+12)'] });
 
 describe.each([
   ['light', false, []],
@@ -52,9 +42,9 @@ describe.each([
   it('axe finds nothing, in the story, the timeline and every view', async () => {
     const opened = await openTab({ dark });
     await seesStory(opened);
-    expect(await violationsIn(opened, 'main', rules)).toEqual([]);
+    expect(await violationsInPart(opened, 'main', rules)).toEqual([]);
     await inEveryView(opened, async (view) => {
-      expect(await violationsIn(opened, '#details', rules), view).toEqual([]);
+      expect(await violationsInPart(opened, '#details', rules), view).toEqual([]);
     });
   });
 });
@@ -66,7 +56,7 @@ describe.each([
   it('in the story of a training that went well', async () => {
     const opened = await openTab({ dark, link: { run: LEAK } });
     await sees(opened, 'Who held the most at the peak');
-    expect(await violationsIn(opened, 'main')).toEqual([]);
+    expect(await violationsInPart(opened, 'main')).toEqual([]);
     expectNoErrors(opened);
   });
 
@@ -77,7 +67,7 @@ describe.each([
     });
     await sees(opened, 'First: the peak of step 2');
     await opened.tab.locator('#details').getByText('Export', { exact: true }).click();
-    expect(await violationsIn(opened, '#details')).toEqual([]);
+    expect(await violationsInPart(opened, '#details')).toEqual([]);
     expectNoErrors(opened);
   });
 
@@ -85,7 +75,7 @@ describe.each([
     const opened = await openTab({ dark, link: { run: DEVICE, view: 'driver' } });
     await sees(opened, 'the rest of constructed device');
     await seesView(opened);
-    expect(await violationsIn(opened, 'main')).toEqual([]);
+    expect(await violationsInPart(opened, 'main')).toEqual([]);
     expectNoErrors(opened);
   });
 });
