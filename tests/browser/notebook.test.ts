@@ -3,6 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { FRAGMENTATION, LEAK, linkFragment, openPage, seesStory, seesView, useBrowser } from './tab';
 import { PYTHON } from './tensorboard';
@@ -33,6 +34,32 @@ function notebookOf(...cells: readonly string[]): string {
     nbformat: 4,
     nbformat_minor: 5,
   });
+}
+
+/** What JupyterLab and Jupyter Notebook show of themselves to a page, where they are asked to. */
+interface Jupyter {
+  readonly shell: {
+    readonly currentWidget?: {
+      readonly context?: {
+        readonly sessionContext: {
+          readonly ready: Promise<void>;
+          readonly session: { readonly kernel: { readonly info: Promise<unknown> } | null } | null;
+        };
+      };
+    } | null;
+  };
+}
+
+/** Waits until the kernel takes cells: what is run before, a notebook forgets, though it calls itself idle. */
+async function isReady(page: Page): Promise<void> {
+  const hasKernel = () =>
+    page.evaluate(async () => {
+      const { jupyterapp } = window as { jupyterapp?: Jupyter };
+      const session = jupyterapp?.shell.currentWidget?.context?.sessionContext;
+      await session?.ready;
+      return (await session?.session?.kernel?.info) !== undefined;
+    });
+  await expect.poll(hasKernel, { timeout: 90_000 }).toBe(true);
 }
 
 /** A run's folder, which has the name of its link's first part, as Python's text. */
@@ -70,6 +97,9 @@ describe('a notebook', () => {
         '--ServerApp.ip=127.0.0.1',
         '--ServerApp.port=0',
         '--IdentityProvider.token=',
+        // For `isReady`.
+        '--JupyterNotebookApp.expose_app_in_browser=True',
+        '--LabApp.expose_app_in_browser=True',
         `--ServerApp.root_dir=${folder}`,
       ],
       {
@@ -104,18 +134,20 @@ describe('a notebook', () => {
 
   it('shows with %tensorboard the tab, which tells its story', async () => {
     const { page } = await openPage(`${url}/notebooks/story.ipynb`);
+    await isReady(page);
     await page.locator('.jp-CodeCell').first().click();
     const run = () => page.keyboard.press('Shift+Enter');
     await run();
     await run();
     const frame = page.locator('iframe[id^=tensorboard-frame]');
     await frame.waitFor();
-    // The tab that is asked for in the address is the one that is shown.
+    // The tab that is asked for in the address is the one that is shown. Another query makes it another
+    // page: a fragment alone would come too late for a tab that is there already.
     await expect.poll(() => frame.getAttribute('src')).toMatch(/^http/);
-    const link = linkFragment({ run: FRAGMENTATION });
-    await frame.evaluate((element, hash) => {
+    const link = `?darkMode=false${linkFragment({ run: FRAGMENTATION })}`;
+    await frame.evaluate((element, asked) => {
       const own = element as HTMLIFrameElement;
-      own.src = `${own.src}${hash}`;
+      own.src = new URL(asked, own.src).href;
     }, link);
     const tab = page.frameLocator('iframe[id^=tensorboard-frame]').frameLocator('iframe');
     await seesStory({ tab });
@@ -127,8 +159,12 @@ describe('a notebook', () => {
   });
 
   const skipped = !existsSync(INSTALLED_MODULE);
-  it.skipIf(skipped)('shows a trace as the page, which answers by itself', async () => {
-    const { page } = await openPage(`${url}/notebooks/trace.ipynb`);
+  it.skipIf(skipped).each([
+    ['Jupyter Notebook', 'notebooks'],
+    ['JupyterLab', 'lab/tree'],
+  ])('shows a trace in %s as the page, which answers by itself', async (_name, where) => {
+    const { page } = await openPage(`${url}/${where}/trace.ipynb`);
+    await isReady(page);
     await page.locator('.jp-CodeCell').first().click();
     const frames = page.locator('iframe[title="OOM Forensics"]');
     const shown = (cell: number) => ({ tab: frames.nth(cell).contentFrame() });
