@@ -15,7 +15,7 @@ _OURS = ("oom_forensics", "tensorflow-plugins")
 # What only looks at recordings.
 _NOT_IN_JOBS = ("__pycache__", "static")
 # Variables of this process that TensorFlow, XLA and the collector go by.
-_SWITCHES = ("TF_", "XLA_", "OOM_FORENSICS", "KERAS_", "CUDA_", "OMP_")
+SWITCHES = ("TF_", "XLA_", "OOM_FORENSICS", "KERAS_", "CUDA_", "OMP_")
 
 
 class Job(NamedTuple):
@@ -30,7 +30,7 @@ class Job(NamedTuple):
 
 def key_of(job: Job) -> str:
     """Returns a hash of all that a job comes of, and of where it lies: runs hold paths."""
-    switches = {k: v for k, v in os.environ.items() if k.startswith(_SWITCHES)}
+    switches = {k: v for k, v in os.environ.items() if k.startswith(SWITCHES)}
     imported = job.environment.get("PYTHONPATH", "").split(os.pathsep)
     packages = [*_site_packages(job.command[0]), *map(Path, filter(None, imported))]
     told = [

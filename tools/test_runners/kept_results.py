@@ -18,11 +18,10 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+from recordings.dependencies import SWITCHES
 from test_runners.tally import Tally
 
 FOLDER = Path(".cache/test-results")
-# Of variables that TensorFlow, Keras or we read.
-_SETTINGS = ("OOM_FORENSICS_", "TF_", "KERAS_", "XLA_", "CUDA_", "PYTHON")
 _DEBIAN_PACKAGES = Path("/var/lib/dpkg/status")
 
 
@@ -44,7 +43,7 @@ def key_of(root: Path) -> str:
     if _DEBIAN_PACKAGES.exists():
         digest.update(_DEBIAN_PACKAGES.read_bytes())
     for variable, value in sorted(os.environ.items()):
-        if variable.startswith(_SETTINGS):
+        if variable.startswith(SWITCHES):
             digest.update(f"{variable}={value}\0".encode())
     return digest.hexdigest()
 
