@@ -19,6 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from recordings.dependencies import SWITCHES
+
 from test_runners.tally import Tally
 
 FOLDER = Path(".cache/test-results")
