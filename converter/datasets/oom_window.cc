@@ -160,7 +160,7 @@ void FillForensics(const SelectedAllocator& allocator, Row failure,
                  *allocator.replay, failure));
   *message->mutable_verdict() = JudgeOom(oom);
   FillPins(allocator, oom, message);
-  for (Remedy& remedy : FindRemedies(oom)) {
+  for (Remedy& remedy : FindRemedies(oom, message->verdict())) {
     *message->add_remedies() = std::move(remedy);
   }
 }

@@ -172,12 +172,15 @@ int Rank(const Remedy& remedy) {
 
 }  // namespace
 
-std::vector<Remedy> FindRemedies(const OomCase& oom) {
+std::vector<Remedy> FindRemedies(const OomCase& oom, const Verdict& verdict) {
   std::vector<RemedyCandidate> candidates;
   std::vector<Cause> causes = FindCauses(oom);
   const std::string growth = GrowthSentence(oom, causes);
   for (Cause& cause : causes) {
-    if (cause.remedy.has_value()) {
+    // Other pieces help no step that all of them together are too small for.
+    const bool is_of_pieces =
+        cause.kind == kGrowthRegions && verdict.kind() != kGrowthRegions;
+    if (cause.remedy.has_value() && !is_of_pieces) {
       candidates.push_back(*std::move(cause.remedy));
     }
   }

@@ -18,7 +18,7 @@
 namespace oom_forensics {
 
 // Those that are enough alone first, then those that are enough together.
-std::vector<Remedy> FindRemedies(const OomCase& oom);
+std::vector<Remedy> FindRemedies(const OomCase& oom, const Verdict& verdict);
 
 }  // namespace oom_forensics
 

@@ -49,7 +49,7 @@ inline Judged Judge(TraceBuilder& trace,
       std::make_shared<const LeakSearchResult>(FindLeaks(replay, failure)),
       device);
   judged.verdict = JudgeOom(*judged.oom);
-  judged.remedies = FindRemedies(*judged.oom);
+  judged.remedies = FindRemedies(*judged.oom, judged.verdict);
   return judged;
 }
 

@@ -201,6 +201,22 @@ TraceBuilder& TraceBuilder::SourceRecord(std::string_view kind,
   return *this;
 }
 
+TraceBuilder& TraceBuilder::Forecast(const std::string& function,
+                                     int64_t step_id,
+                                     uint64_t requested_bytes) {
+  PlaneBuilder& plane = forecasts_.emplace_back(schema::kForecastPlane);
+  const int64_t forecast = plane.AddEventMetadata(
+      schema::kForecast, "",
+      {Text(schema::kOrigin, "oom"), Text(schema::kFunction, function),
+       I64(schema::kStepId, step_id)});
+  if (requested_bytes == 0) return *this;
+  const int64_t site = plane.AddEventMetadata(
+      schema::kAlloc, "",
+      {Text(schema::kOp, "op"), U64(schema::kRequestedBytes, requested_bytes)});
+  plane.AddLine({1, "fifo", 0, {{forecast, 0, 0, {}}, {site, 1, 0, {}}}});
+  return *this;
+}
+
 TraceBuilder& TraceBuilder::SourceStat(const Stat& stat) {
   source_.AddStat(stat);
   return *this;
@@ -225,6 +241,9 @@ std::string TraceBuilder::Serialize(const std::vector<TraceBuilder*>& others) {
   std::vector<std::string> planes = {SerializePlane(), session.Serialize(),
                                      host.Serialize(), source_.Serialize(),
                                      TaskEnvironmentPlane(kStartNs, 0)};
+  for (PlaneBuilder& forecast : forecasts_) {
+    planes.push_back(forecast.Serialize());
+  }
   for (TraceBuilder* other : others) planes.push_back(other->SerializePlane());
   return SerializeSpace(planes);
 }

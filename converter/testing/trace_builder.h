@@ -71,6 +71,10 @@ class TraceBuilder {
   TraceBuilder& StepId(int64_t step_id);
   // The next event is so much later than the last one.
   TraceBuilder& Wait(int64_t duration_ns);
+  // The forecast of a run of a function that met an OOM, in one order: one
+  // request of so many bytes. 0: without an order.
+  TraceBuilder& Forecast(const std::string& function, int64_t step_id,
+                         uint64_t requested_bytes = 0);
   // A stack of frames, innermost first: "f:<file>:<line>:<function>" the
   // user's, "l:..." a library's. Returns its id.
   int64_t Stack(const std::vector<std::string>& frames);
@@ -101,6 +105,7 @@ class TraceBuilder {
 
   PlaneBuilder plane_;
   PlaneBuilder source_;
+  std::vector<PlaneBuilder> forecasts_;
   std::vector<Stat> session_stats_;
   std::map<std::tuple<std::string, std::string, std::string, int64_t, uint64_t,
                       uint64_t, std::optional<bool>, int64_t>,

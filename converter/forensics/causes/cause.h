@@ -17,6 +17,9 @@ namespace oom_forensics {
 // Name of the one that every further round makes worse.
 inline constexpr char kOlderModels[] = "older_models";
 
+// Kind of verdict of the causes that lie in how the pool grew.
+inline constexpr char kGrowthRegions[] = "GROWTH_REGIONS";
+
 struct Cause {
   // Stable name, that of its evidence: "kept_iterations", "older_models", ...
   std::string name;

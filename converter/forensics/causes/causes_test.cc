@@ -141,6 +141,50 @@ TEST(CausesTest, BatchesThatThePipelineHasMadeAheadAreTold) {
   EXPECT_EQ(less->bytes(), 9 * kMiB);
 }
 
+TEST(CausesTest, WhatAShuffleKeepsIsNotToldAsBatchesMadeAhead) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  trace.Step(0);
+  trace.Alloc(kBase, {"ShuffleDatasetV3", "", 0, 256});
+  for (uint64_t element = 0; element < 70; ++element) {
+    trace.StepId(static_cast<int64_t>(element) + 1);
+    trace.Alloc(kBase + 4096 + element * (kMiB / 16 * 3),
+                {"decode/Cast", "[64,64,12]", 1, kMiB / 16 * 3});
+  }
+  trace.Step(1);
+  trace.Fail({"decode/Cast", "[64,64,128]", 1, 8 * kMiB},
+             {true, 16 * kMiB, ""});
+  const Judged judged = Judge(trace);
+  EXPECT_NE(judged.FindRemedy("smaller_pipeline_buffer"), nullptr);
+  EXPECT_EQ(judged.FindRemedy("less_prefetch"), nullptr);
+}
+
+TEST(CausesTest, ManyStepsInOneCallOfPredictAreTold) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  trace.Alloc(kBase, {"PrefetchDataset", "", 0, 256});
+  for (uint64_t batch = 1; batch <= 6; ++batch) {
+    trace.Alloc(kBase + batch * kMiB, {"GatherV2", "[64,4096]", 1, kMiB});
+  }
+  trace.Step(0).StepId(7);
+  for (uint64_t step = 1; step <= 6; ++step) {
+    trace.Alloc(kBase + (6 + step) * kMiB,
+                {"model/dense/Relu", "[64,4096]", 1, kMiB});
+  }
+  trace.Fail({"model/dense/Relu", "[64,32768]", 1, 8 * kMiB},
+             {true, 16 * kMiB, ""});
+  trace.Forecast("__inference_multi_step_on_data_42", 7);
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("steps_per_execution has predict() do several steps"));
+  const Remedy* fewer = judged.FindRemedy("fewer_steps_per_execution");
+  ASSERT_NE(fewer, nullptr);
+  // All but one of each.
+  EXPECT_EQ(fewer->bytes(), 11 * kMiB);
+  EXPECT_EQ(judged.FindRemedy("less_prefetch"), nullptr);
+}
+
 TEST(CausesTest, WithoutAPipelineTensorsThatAreAlikeAreNoBatches) {
   TraceBuilder trace;
   trace.Region(kBase, 16 * kMiB);
@@ -184,6 +228,46 @@ TEST(CausesTest, AStepOfTheSameSizeIsNotLargerThanTheFirst) {
   trace.Alloc(kBase + 17 * kMiB, Eager("kept", "[512,512]"));
   trace.Fail(all, {true, 8 * kMiB, ""});
   EXPECT_EQ(Judge(trace).FindRemedy("largest_first"), nullptr);
+}
+
+TEST(CausesTest, PiecesAreNoMatterWhereAllOfThemAreTooSmall) {
+  TraceBuilder trace;
+  for (uint64_t step = 0; step < 4; ++step) {
+    trace.Step(static_cast<int64_t>(step));
+    const uint64_t region = kBase + step * 16 * kMiB;
+    trace.Region(region, 4 * kMiB);
+    trace.Alloc(region, {"model/Relu", "[512,512]", 1, 3 * kMiB}).Free(region);
+  }
+  trace.Step(4).StepId(7);
+  trace.Fail({"model/Relu", "[1024,1536]", 1, 6 * kMiB}, {true, 16 * kMiB, ""});
+  trace.Forecast("__inference_one_step_on_data_42", 7, 40 * kMiB);
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_EQ(judged.FindRemedy("largest_first"), nullptr);
+}
+
+// The iterations of a loop that keeps two tensors of each, and of some a third
+// that is there for a moment.
+TEST(CausesTest, ALoopThatKeepsItsIterationsIsTold) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  trace.Step(0).StepId(7);
+  const std::string body = "model/lstm/while/body/_1/model/lstm/while/cell/";
+  uint64_t address = kBase;
+  const auto keep = [&](const std::string& op, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) {
+      trace.Alloc(address, {body + op, "[64,512]", 1, kMiB / 8});
+      address += kMiB / 8;
+    }
+  };
+  keep("Tanh", 50);
+  keep("mul", 50);
+  keep("MatMul", 9);
+  trace.Fail({body + "MatMul", "[64,2048]", 1, 4 * kMiB},
+             {true, 16 * kMiB, ""});
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_THAT(judged.verdict.sentence(), HasSubstr("of the 50 that were done"));
 }
 
 // Three rounds that each make a variable of 3 MiB and run two steps; an object

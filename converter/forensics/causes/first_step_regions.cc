@@ -40,7 +40,7 @@ std::optional<Cause> FindFirstStepRegions(const OomCase& oom) {
   if (largest_bytes >= oom.rounded_bytes()) return std::nullopt;
   Cause cause;
   cause.name = "first_step_regions";
-  cause.kind = "GROWTH_REGIONS";
+  cause.kind = kGrowthRegions;
   cause.bytes = oom.free_bytes();
   cause.sentence = absl::StrCat(
       "They are as large as the ", CountOf(oom.steps().spans().size(), "step"),

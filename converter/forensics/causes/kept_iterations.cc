@@ -2,9 +2,9 @@
 // iterations in lists until the backward loop has used them.
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/cause.h"
@@ -24,6 +24,33 @@ struct Loop {
   uint64_t bytes = 0;
   std::map<SiteId, uint64_t> kept_by_site;
 };
+
+// How many iterations were done: what is made once in each is kept as often,
+// and most tensors are. 0: too few to tell.
+uint64_t IterationsOf(const OomCase& oom, const Loop& loop) {
+  struct Alike {
+    size_t sites = 0;
+    uint64_t bytes = 0;
+  };
+  std::map<uint64_t, Alike> by_count;
+  for (const auto& [site, kept] : loop.kept_by_site) {
+    if (kept < kMinIterations) continue;
+    Alike& alike = by_count[kept];
+    ++alike.sites;
+    alike.bytes += kept * oom.host().sites.Get(site).requested_bytes;
+  }
+  uint64_t iterations = 0;
+  Alike most;
+  for (const auto& [count, alike] : by_count) {
+    if (std::tie(alike.sites, alike.bytes) <=
+        std::tie(most.sites, most.bytes)) {
+      continue;
+    }
+    most = alike;
+    iterations = count;
+  }
+  return iterations;
+}
 
 // The scope of the layer that loops: "sequential_1/lstm_1".
 std::string LoopOf(std::string_view op_name) {
@@ -56,13 +83,8 @@ std::optional<Cause> FindKeptIterations(const OomCase& oom) {
   if (largest == nullptr || !IsShareOfUse(oom, bytes, kIterationsShare)) {
     return std::nullopt;
   }
-  // What is made once in each iteration tells how many there were.
-  std::map<uint64_t, size_t> sites_by_count;
-  for (const auto& [site, kept] : largest->second.kept_by_site) {
-    if (kept >= kMinIterations) ++sites_by_count[kept];
-  }
-  if (sites_by_count.empty()) return std::nullopt;
-  const uint64_t iterations = sites_by_count.begin()->first;
+  const uint64_t iterations = IterationsOf(oom, largest->second);
+  if (iterations == 0) return std::nullopt;
   Cause cause;
   cause.name = "kept_iterations";
   cause.kind = "CAPACITY";

@@ -75,12 +75,7 @@ std::vector<Row> Batches(const OomCase& oom) {
 }  // namespace
 
 std::optional<Cause> FindPrefetchedBatches(const OomCase& oom) {
-  // What a shuffle keeps, or a call of many steps fetches, has its own name.
-  if (!oom.leaks().empty() || !HasPipeline(oom) ||
-      FindPipelineBuffer(oom).has_value() ||
-      FindStepsInOneCall(oom).has_value()) {
-    return std::nullopt;
-  }
+  if (!oom.leaks().empty() || !HasPipeline(oom)) return std::nullopt;
   const std::vector<Row> batches = Batches(oom);
   uint64_t bytes = 0;
   for (const Row row : batches) bytes += oom.replay().BytesOf(row);

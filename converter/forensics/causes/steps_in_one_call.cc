@@ -35,10 +35,14 @@ std::optional<Cause> FindStepsInOneCall(const OomCase& oom) {
   for (const Row row : oom.live()) {
     const Role role = oom.roles().RoleOf(row);
     if (role == ROLE_VARIABLE || role == ROLE_OPTIMIZER) continue;
-    if (row < begin && !oom.host().OpOf(oom.replay().SiteOf(row)).empty()) {
+    const AllocationSite& site = oom.replay().SiteOf(row);
+    // Of what was there before, the batches alone: a thread of the pipeline
+    // made them, or they came from NumPy.
+    if (row < begin && !oom.host().OpOf(site).empty() &&
+        (site.stack != kNoStack || site.mode == SiteMode::kEager)) {
       continue;
     }
-    alike[oom.replay().SiteOf(row).requested_bytes].push_back(row);
+    alike[site.requested_bytes].push_back(row);
   }
   absl::flat_hash_set<Row> of_other_steps;
   uint64_t bytes = 0;
