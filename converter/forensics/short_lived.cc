@@ -24,8 +24,9 @@ ShortLived FindShortLived(const OomCase& oom) {
                           site.shape == oom.site().shape &&
                           site.requested_bytes == oom.requested_bytes();
   }
-  ShortLived found;
-  int64_t last_step = -1;
+  const std::vector<StepSpan>& steps = oom.steps().spans();
+  // Where the request was last served, by completed step.
+  std::vector<Row> last_served(steps.size(), kNoRow);
   for (Row row = 0; row < oom.failure(); ++row) {
     StopIfCancelled(row);
     if (trace.kind_of[row] == RowKind::kFree) {
@@ -41,10 +42,18 @@ ShortLived FindShortLived(const OomCase& oom) {
       continue;
     }
     const int64_t step = oom.steps().IndexOf(row);
-    if (step > last_step && row < oom.steps().spans().back().end) {
-      ++found.served_before;
-      last_step = step;
+    if (step >= 0 && row < steps.back().end) {
+      last_served[static_cast<size_t>(step)] = row;
     }
+  }
+  ShortLived found;
+  for (size_t step = 0; step < steps.size(); ++step) {
+    if (last_served[step] == kNoRow) continue;
+    ++found.served_before;
+    found.most_in_use_bytes = std::max(
+        found.most_in_use_bytes, replay.usage()
+                                     .Over(steps[step].begin, last_served[step])
+                                     .in_use_max_bytes);
   }
   for (const Row row : oom.live()) {
     const Siblings& of_site = siblings[trace.site[row]];

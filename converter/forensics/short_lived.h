@@ -16,6 +16,8 @@ struct ShortLived {
   // In how many completed steps the same request (op, shape and bytes) was
   // served.
   uint64_t served_before = 0;
+  // The most that was in use in any of those until it last was.
+  uint64_t most_in_use_bytes = 0;
 };
 
 inline constexpr uint64_t kMinShortLivedSiblings = 3;

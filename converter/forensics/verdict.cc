@@ -196,6 +196,12 @@ class Judge {
     if (short_lived_.served_before < kServedOften || !oom_.leaks().empty()) {
       return;
     }
+    // More than steps had before, even without what is freed in a moment: this
+    // one is larger.
+    if (oom_.usage().in_use_bytes >
+        short_lived_.bytes + short_lived_.most_in_use_bytes) {
+      return;
+    }
     AddPart(
         "TRANSIENT_PEAK", Share(short_lived_.bytes, oom_.short_by_bytes()),
         absl::StrCat("It met a short peak: ", FormatBytes(short_lived_.bytes),

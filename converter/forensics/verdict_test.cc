@@ -187,6 +187,33 @@ TEST(VerdictTest, WhatIsAlwaysFreedMomentsLaterIsATransientPeak) {
   EXPECT_THAT(judged.verdict.sentence(), HasSubstr("served in 5 steps before"));
 }
 
+TEST(VerdictTest, AStepThatKeepsMoreThanThoseBeforeMeetsNoTransientPeak) {
+  TraceBuilder trace;
+  trace.Region(kBase, 8 * kMiB);
+  const Ask scratch = Tensor("model/scratch", 2 * kMiB, "[2]");
+  const Ask kept = Tensor("model/while/MatMul", kMiB, "[1]");
+  const uint64_t above = kBase + 6 * kMiB;
+  // A loop of so many iterations, each of which keeps something.
+  const auto iterate = [&](uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) {
+      trace.Alloc(above, scratch).Free(above);
+      trace.Alloc(kBase + i * kMiB, kept);
+    }
+  };
+  for (int step = 0; step < 5; ++step) {
+    trace.Step(step);
+    iterate(3);
+    for (int i = 0; i < 600; ++i) trace.Alloc(above, scratch).Free(above);
+    for (uint64_t i = 0; i < 3; ++i) trace.Free(kBase + i * kMiB);
+  }
+  trace.Step(5);
+  iterate(6);
+  trace.Alloc(above, scratch).Fail(kept, Oom(8 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_EQ(judged.ShareOf("TRANSIENT_PEAK"), 0);
+}
+
 TEST(VerdictTest, AFirstStepMeetsNoTransientPeak) {
   TraceBuilder trace;
   trace.Region(kBase, 8 * kMiB);
