@@ -179,10 +179,8 @@ Place PlaceOf(const Run& run, const std::vector<LoadedOom>& ooms, size_t host,
     place.oom = static_cast<int>(i);
     place.as_compiled = ForecastAsCompiled(replay, row, forecast);
     place.allocator = replay.trace().name;
-    place.pool =
-        WithoutElements(replay, forecast,
-                        PoolBeforeRefusal(replay, row, forecast.step_id,
-                                          replay.trace().LimitAt(row)));
+    place.pool = PoolBeforeRefusal(replay, row, *place.as_compiled,
+                                   replay.trace().LimitAt(row));
     return place;
   }
   // A step that was not begun meets what its process held, or, where no pool is

@@ -22,9 +22,7 @@ std::optional<Need> Forecast(const WhatIfPool& pool, const ForecastTrace& graph,
   const Row failure = replay.failure_positions().front();
   const auto trace = ForecastAsCompiled(replay, failure, graph);
   PoolBeforeStep before =
-      WithoutElements(replay, *trace,
-                      PoolBeforeRefusal(replay, failure, graph.step_id,
-                                        pool.recorded_limit_bytes()));
+      PoolBeforeRefusal(replay, failure, *trace, pool.recorded_limit_bytes());
   if (settings.has_growth()) before.settings.allow_growth = settings.growth();
   if (settings.has_garbage_collection()) {
     before.settings.garbage_collection = settings.garbage_collection();

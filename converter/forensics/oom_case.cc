@@ -103,9 +103,7 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
   if (forecast_trace_ != nullptr && !forecast_trace_->orders.empty()) {
     forecast_ = std::make_unique<const StepForecastModel>(
         *forecast_trace_,
-        WithoutElements(
-            replay, *forecast_trace_,
-            PoolBeforeRefusal(replay, failure, graph->step_id, limit_bytes())));
+        PoolBeforeRefusal(replay, failure, *forecast_trace_, limit_bytes()));
   }
   if (const CompiledAllocation* const block = this->block(); block != nullptr) {
     block_batch_ =

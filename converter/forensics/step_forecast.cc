@@ -86,16 +86,6 @@ int64_t BatchToName(int64_t most) {
   return most > kMultiple ? most - most % kMultiple : most;
 }
 
-PoolBeforeStep PoolBeforeRefusal(const AllocatorReplay& replay, Row failure,
-                                 int64_t step_id, uint64_t limit_bytes) {
-  PoolBeforeStep pool =
-      PoolBefore(replay, BeginOfRun(replay, failure, step_id), limit_bytes);
-  pool.refused_need_bytes =
-      replay.usage().At(failure).in_use_bytes +
-      RoundedBytes(replay.SiteOf(failure).requested_bytes);
-  return pool;
-}
-
 std::vector<bool> ElementSites(const HostTrace& host,
                                const ForecastTrace& forecast) {
   std::vector<bool> are_elements;
@@ -107,6 +97,9 @@ std::vector<bool> ElementSites(const HostTrace& host,
   return are_elements;
 }
 
+namespace {
+
+// Leaves out what the step takes from its input pipeline.
 PoolBeforeStep WithoutElements(const AllocatorReplay& replay,
                                const ForecastTrace& forecast,
                                PoolBeforeStep pool) {
@@ -133,6 +126,21 @@ PoolBeforeStep WithoutElements(const AllocatorReplay& replay,
       break;
     }
   }
+  return pool;
+}
+
+}  // namespace
+
+PoolBeforeStep PoolBeforeRefusal(const AllocatorReplay& replay, Row failure,
+                                 const ForecastTrace& forecast,
+                                 uint64_t limit_bytes) {
+  PoolBeforeStep pool = WithoutElements(
+      replay, forecast,
+      PoolBefore(replay, BeginOfRun(replay, failure, forecast.step_id),
+                 limit_bytes));
+  pool.refused_need_bytes =
+      replay.usage().At(failure).in_use_bytes +
+      RoundedBytes(replay.SiteOf(failure).requested_bytes);
   return pool;
 }
 
@@ -186,6 +194,14 @@ BfcSettings StepForecastModel::SettingsOf(uint64_t limit_bytes) const {
   return settings;
 }
 
+uint64_t StepForecastModel::HighestPeak(int64_t batch) const {
+  uint64_t peak = 0;
+  for (const ForecastOrderTrace& order : forecast_.orders) {
+    peak = std::max(peak, PeakOf(order, batch));
+  }
+  return peak;
+}
+
 SuccessiveSteps StepForecastModel::StepsOf(int64_t batch, uint64_t from_bytes,
                                            BfcModel* model) const {
   std::vector<uint64_t> bytes;
@@ -217,15 +233,25 @@ bool StepForecastModel::IsServed(const ForecastOrderTrace& order, int64_t batch,
 bool StepForecastModel::AreAllServed(int64_t batch,
                                      uint64_t limit_bytes) const {
   if (!scales_) batch = 0;
+  const auto known = all_served_.find({batch, limit_bytes});
+  if (known != all_served_.end()) return known->second;
+  const bool are_served =
+      ServesAll(batch, limit_bytes, /*begins_with_pieces=*/false) &&
+      (!HadOtherPieces(limit_bytes) ||
+       ServesAll(batch, limit_bytes, /*begins_with_pieces=*/true));
+  all_served_[{batch, limit_bytes}] = are_served;
+  return are_served;
+}
+
+bool StepForecastModel::ServesAll(int64_t batch, uint64_t limit_bytes,
+                                  bool begins_with_pieces) const {
   const std::vector<ForecastOrderTrace>& orders = forecast_.orders;
-  uint64_t peak = 0;
-  for (const ForecastOrderTrace& order : orders) {
-    peak = std::max(peak, PeakOf(order, batch));
-  }
-  const uint64_t from_bytes = peak / kSmallShare;
+  const uint64_t from_bytes = HighestPeak(batch) / kSmallShare;
   const size_t count = orders.size();
   const auto serves = [&](size_t steps, const auto& order_of_step) {
-    BfcModel model(SettingsOf(limit_bytes));
+    BfcModel model = begins_with_pieces
+                         ? PoolInPieces(limit_bytes, /*with_live=*/false)
+                         : BfcModel(SettingsOf(limit_bytes));
     if (!HoldsLive(from_bytes, &model)) return false;
     SuccessiveSteps successive = StepsOf(batch, from_bytes, &model);
     for (size_t step = 0; step < steps; ++step) {
@@ -276,13 +302,14 @@ Need StepForecastModel::NeedOf(int64_t batch) const {
   const auto known = needs_.find(batch);
   if (known != needs_.end()) return known->second;
   const Need simulated = SimulatedNeed(batch);
-  const auto corrected = [this](uint64_t bytes) {
-    return static_cast<uint64_t>(static_cast<double>(bytes) * correction_);
-  };
-  const Need need{corrected(simulated.low_bytes),
-                  corrected(simulated.high_bytes)};
+  const Need need{Corrected(simulated.low_bytes),
+                  Corrected(simulated.high_bytes)};
   needs_[batch] = need;
   return need;
+}
+
+uint64_t StepForecastModel::Corrected(uint64_t bytes) const {
+  return static_cast<uint64_t>(static_cast<double>(bytes) * correction_);
 }
 
 Need StepForecastModel::SimulatedNeed(int64_t batch) const {
@@ -301,24 +328,25 @@ Fit StepForecastModel::FitOf(int64_t batch, uint64_t limit_bytes) const {
   if (!has_orders() || limit_bytes == 0) return Fit::kUnknown;
   if (NeedOf(batch).low_bytes > limit_bytes) return Fit::kDoesNotFit;
   if (IsTooLow()) return Fit::kUncertain;
-  return WithMargin(batch) <= limit_bytes && AreAllServed(batch, limit_bytes)
+  return WithMargin(batch, NeedOf(batch).high_bytes) <= limit_bytes &&
+                 AreAllServed(batch, limit_bytes)
              ? Fit::kFits
              : Fit::kUncertain;
 }
 
 uint64_t StepForecastModel::EnoughLimit(int64_t batch) const {
-  uint64_t limit_bytes = WithMargin(batch);
+  uint64_t limit_bytes = WithMargin(batch, NeedOf(batch).high_bytes);
   for (int i = 0; i < kLimitSteps && !AreAllServed(batch, limit_bytes); ++i) {
     limit_bytes += limit_bytes / kLimitSteps;
   }
   return limit_bytes;
 }
 
-uint64_t StepForecastModel::WithMargin(int64_t batch) const {
-  const uint64_t high_bytes = NeedOf(batch).high_bytes;
-  return high_bytes + AheadBytes(batch) +
+uint64_t StepForecastModel::WithMargin(int64_t batch,
+                                       uint64_t need_bytes) const {
+  return need_bytes + AheadBytes(batch) +
          static_cast<uint64_t>((IsCorrected() ? kMarginIfCorrected : kMargin) *
-                               static_cast<double>(high_bytes));
+                               static_cast<double>(need_bytes));
 }
 
 uint64_t StepForecastModel::AheadBytes(int64_t batch) const {
@@ -334,16 +362,24 @@ uint64_t StepForecastModel::AheadBytes(int64_t batch) const {
 int64_t StepForecastModel::LargestBatch(uint64_t limit_bytes,
                                         int64_t most) const {
   return LargestOf(most, [&](int64_t batch) {
-    return FitOf(batch, limit_bytes) == Fit::kFits;
+    // No order needs less than it has at once, and that is soon told.
+    return WithMargin(batch, Corrected(HighestPeak(batch))) <= limit_bytes &&
+           FitOf(batch, limit_bytes) == Fit::kFits;
   });
 }
 
 int64_t StepForecastModel::LargestBatchToHopeFor(uint64_t limit_bytes,
                                                  int64_t most) const {
   const int64_t in_all_orders = LargestOf(most, [&](int64_t batch) {
-    return NeedOf(batch).high_bytes <= limit_bytes;
+    return Corrected(HighestPeak(batch)) <= limit_bytes &&
+           NeedOf(batch).high_bytes <= limit_bytes;
   });
   if (in_all_orders > 0 || !scales_ || most < 1) return in_all_orders;
+  // What some orders have at once does not always shrink with the batch.
+  const int64_t in_one_order = LargestOf(most, [&](int64_t batch) {
+    return WithMargin(batch, NeedOf(batch).low_bytes) <= limit_bytes;
+  });
+  if (in_one_order > 0) return in_one_order;
   return NeedOf(1).low_bytes <= limit_bytes ? 1 : 0;
 }
 
@@ -368,24 +404,52 @@ OrderOutcome StepForecastModel::OutcomeOf(
   outcome.peak_in_use_bytes = PeakOf(order, 0);
   outcome.smallest_limit_bytes = SmallestLimit(order, 0);
   if (!pool_.layout.empty() && pool_.limit_bytes > 0) {
-    std::vector<BfcRegion> regions;
-    std::vector<BfcChunk> chunks;
-    std::vector<uint64_t> sizes_bytes;
-    for (const RegionLayout& region : pool_.layout) {
-      regions.push_back({region.address, region.size_bytes});
-      sizes_bytes.push_back(region.size_bytes);
-      for (const Block& block : region.blocks) {
-        chunks.push_back({block.address, block.size_bytes, !block.free()});
-      }
-    }
-    // Each is larger than the one before it.
-    std::sort(sizes_bytes.begin(), sizes_bytes.end());
-    const BfcSettings settings = SettingsOf(pool_.limit_bytes);
-    BfcModel model(settings, nullptr, regions, chunks,
-                   NextRegionBytes(settings, sizes_bytes));
+    BfcModel model = PoolInPieces(pool_.limit_bytes, /*with_live=*/true);
     outcome.refused_event = StepsOf(0, 0, &model).Run(order);
   }
   return outcome;
+}
+
+bool StepForecastModel::HadOtherPieces(uint64_t limit_bytes) const {
+  uint64_t reserved_bytes = 0;
+  std::vector<uint64_t> recorded;
+  for (const RegionLayout& region : pool_.layout) {
+    reserved_bytes += region.size_bytes;
+    recorded.push_back(region.size_bytes);
+  }
+  if (!pool_.settings.allow_growth || reserved_bytes > limit_bytes) {
+    return false;
+  }
+  BfcModel anew(SettingsOf(limit_bytes));
+  HoldsLive(0, &anew);
+  std::vector<uint64_t> grown;
+  for (const BfcRegion& region : anew.Regions()) {
+    grown.push_back(region.size_bytes);
+  }
+  std::sort(recorded.begin(), recorded.end());
+  std::sort(grown.begin(), grown.end());
+  return !recorded.empty() && recorded != grown;
+}
+
+BfcModel StepForecastModel::PoolInPieces(uint64_t limit_bytes,
+                                         bool with_live) const {
+  std::vector<BfcRegion> regions;
+  std::vector<BfcChunk> chunks;
+  std::vector<uint64_t> sizes_bytes;
+  for (const RegionLayout& region : pool_.layout) {
+    regions.push_back({region.address, region.size_bytes});
+    sizes_bytes.push_back(region.size_bytes);
+    if (!with_live) chunks.push_back({region.address, region.size_bytes});
+    for (const Block& block : region.blocks) {
+      if (!with_live) break;
+      chunks.push_back({block.address, block.size_bytes, !block.free()});
+    }
+  }
+  // Each is larger than the one before it.
+  std::sort(sizes_bytes.begin(), sizes_bytes.end());
+  const BfcSettings settings = SettingsOf(limit_bytes);
+  return BfcModel(settings, nullptr, regions, chunks,
+                  NextRegionBytes(settings, sizes_bytes));
 }
 
 }  // namespace oom_forensics

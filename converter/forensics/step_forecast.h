@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "converter/forensics/layout.h"
@@ -51,15 +52,12 @@ PoolBeforeStep PoolBefore(const AllocatorReplay& replay, Position position,
 Position BeginOfRun(const AllocatorReplay& replay, Row failure,
                     int64_t step_id);
 
-// As PoolBefore, of the step whose request failed.
+// As PoolBefore, of the step whose request failed, which has this forecast;
+// less what the step takes from its input pipeline: that is among its requests,
+// and may have been made before it.
 PoolBeforeStep PoolBeforeRefusal(const AllocatorReplay& replay, Row failure,
-                                 int64_t step_id, uint64_t limit_bytes);
-
-// The pool less what the step takes from its input pipeline: that is among its
-// requests, and may have been made before it.
-PoolBeforeStep WithoutElements(const AllocatorReplay& replay,
-                               const ForecastTrace& forecast,
-                               PoolBeforeStep pool);
+                                 const ForecastTrace& forecast,
+                                 uint64_t limit_bytes);
 
 // By index into `forecast.sites`: whether it is the next element of an input
 // pipeline.
@@ -138,7 +136,8 @@ class StepForecastModel {
   // one fits, too; 0: none.
   int64_t LargestBatch(uint64_t limit_bytes, int64_t most) const;
   // The largest batch up to `most` that the limit is enough for in all orders,
-  // be it without a margin; else 1 where it is in some; 0: none.
+  // be it without a margin; else in the order that needs least, with a margin;
+  // else 1 where it is enough for that at all; 0: none.
   int64_t LargestBatchToHopeFor(uint64_t limit_bytes, int64_t most) const;
 
   OrderOutcome OutcomeOf(const ForecastOrderTrace& order) const;
@@ -148,6 +147,8 @@ class StepForecastModel {
 
  private:
   uint64_t PeakOf(const ForecastOrderTrace& order, int64_t batch) const;
+  // Of the order that has most at once.
+  uint64_t HighestPeak(int64_t batch) const;
   // The largest batch up to `most` that is enough, as LargestBatch names it.
   int64_t LargestOf(int64_t most,
                     const std::function<bool(int64_t)>& is_enough) const;
@@ -157,9 +158,21 @@ class StepForecastModel {
                 uint64_t from_bytes, uint64_t limit_bytes) const;
   // Whether it serves steps in all orders, one after the other.
   bool AreAllServed(int64_t batch, uint64_t limit_bytes) const;
+  // The same, found out anew: in a pool that grows from nothing, or in one that
+  // begins with the pieces of the recorded one.
+  bool ServesAll(int64_t batch, uint64_t limit_bytes,
+                 bool begins_with_pieces) const;
+  // Whether the recorded pool had pieces when the step began that a pool of
+  // that limit does not come to by what was live alone. What a program did
+  // before the step (make its variables, say) it does in any limit.
+  bool HadOtherPieces(uint64_t limit_bytes) const;
+  // A pool of these pieces; with what was live in them, or empty.
+  BfcModel PoolInPieces(uint64_t limit_bytes, bool with_live) const;
   // Puts what was live into an empty pool; false: it has no room for it.
   bool HoldsLive(uint64_t from_bytes, BfcModel* model) const;
-  uint64_t WithMargin(int64_t batch) const;
+  // The limit that a need is promised in.
+  uint64_t WithMargin(int64_t batch, uint64_t need_bytes) const;
+  uint64_t Corrected(uint64_t bytes) const;
   // What batches of that size take that the pipeline has made ahead.
   uint64_t AheadBytes(int64_t batch) const;
   Need SimulatedNeed(int64_t batch) const;
@@ -176,6 +189,8 @@ class StepForecastModel {
   double correction_ = 1.0;
   // By batch. Asked for again and again while a batch is sought.
   mutable std::map<int64_t, Need> needs_;
+  // By batch and limit. A remedy is sought by it, and graded by it again.
+  mutable std::map<std::pair<int64_t, uint64_t>, bool> all_served_;
 };
 
 }  // namespace oom_forensics

@@ -203,21 +203,62 @@ TEST(StepForecastTest, ADataSetThatIsOneBatchIsNotTakenForTheBatch) {
   trace.Region(kBase, 64 * kMiB);
   test::Ask from_numpy{"", "", 1, 20 * kMiB};
   from_numpy.eager = true;
+  const test::Ask refused{"Relu", "", 1, 40 * kMiB};
   trace.Alloc(kBase, {"IteratorGetNext", "", 1, 256});
   trace.Alloc(kBase + 20 * kMiB, from_numpy);
-  trace.Alloc(kBase + 40 * kMiB, {"GatherV2", "", 1, 20 * kMiB});
+  trace.StepId(7).Fail(refused, {true, 64 * kMiB, ""});
+  trace.StepId(6).Alloc(kBase + 40 * kMiB, {"GatherV2", "", 1, 20 * kMiB});
+  trace.StepId(8).Fail(refused, {true, 64 * kMiB, ""});
   const auto run = trace.Open();
   const SharedHost host = run->Load(0);
   const AllocatorReplay& replay = *host->allocators()[0];
   ForecastTrace forecast;
   forecast.sites = {{replay.SiteOf(1).op, 0, 1, 20 * kMiB, 0}};
-  const auto live_before = [&](Position position) {
-    return WithoutElements(replay, forecast, PoolBefore(replay, position, 0))
-        .live_bytes;
+  const auto live_before = [&](int64_t step_id) {
+    forecast.step_id = step_id;
+    const Row failure = replay.failure_positions()[step_id == 7 ? 0 : 1];
+    return PoolBeforeRefusal(replay, failure, forecast, 0).live_bytes;
   };
-  EXPECT_THAT(live_before(3), ElementsAre(256, 20 * kMiB))
+  EXPECT_THAT(live_before(7), ElementsAre(256, 20 * kMiB))
       << "the batch is not made yet";
-  EXPECT_THAT(live_before(4), ElementsAre(256, 20 * kMiB));
+  EXPECT_THAT(live_before(8), ElementsAre(256, 20 * kMiB));
+}
+
+TEST(StepForecastTest, TheBatchToHopeForNeedsRoomInOneOrderOnly) {
+  ForecastTrace forecast = TwoActivations();
+  forecast.orders.push_back(OneAtATime());
+  // Scratch of the first order, whatever the batch.
+  forecast.sites.push_back({0, 0, 1, 200 * kMiB, 0});
+  forecast.orders.front().events.insert(forecast.orders.front().events.begin(),
+                                        {{false, 2}, {true, 0}});
+  for (size_t i = 2; i < forecast.orders.front().events.size(); ++i) {
+    ForecastEvent& event = forecast.orders.front().events[i];
+    if (event.is_free) ++event.index;
+  }
+  const StepForecastModel model(forecast, Holding({}));
+  EXPECT_EQ(model.LargestBatch(150 * kMiB, 16), 0);
+  const int64_t batch = model.LargestBatchToHopeFor(150 * kMiB, 16);
+  EXPECT_GT(batch, 1);
+  EXPECT_EQ(model.FitOf(batch, 150 * kMiB), Fit::kUncertain);
+  EXPECT_LT(1.2 * static_cast<double>(model.NeedOf(batch).low_bytes),
+            150.0 * kMiB);
+}
+
+TEST(StepForecastTest, APoolThatBeganInSmallPiecesNeedsMoreThanOneThatGrows) {
+  const ForecastTrace forecast = TwoActivations();
+  PoolBeforeStep pool = Holding({20 * kMiB});
+  const uint64_t enough_bytes =
+      StepForecastModel(forecast, pool).EnoughLimit(4);
+  // Before the step a program made variables: no piece holds 40 MiB.
+  for (uint64_t i = 0; i < 4; ++i) {
+    const uint64_t address = 0x10000000 + i * 64 * kMiB;
+    pool.layout.push_back(
+        {address, 36 * kMiB, {{address, 36 * kMiB, Block::kFree, 0}}});
+  }
+  const StepForecastModel model(forecast, std::move(pool));
+  EXPECT_EQ(model.FitOf(4, enough_bytes), Fit::kUncertain);
+  EXPECT_GT(model.EnoughLimit(4), enough_bytes);
+  EXPECT_EQ(model.FitOf(4, model.EnoughLimit(4)), Fit::kFits);
 }
 
 TEST(StepForecastTest, InTheRecordedMapTheRequestWithoutAPlaceIsNamed) {
