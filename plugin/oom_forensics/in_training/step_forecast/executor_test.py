@@ -44,6 +44,12 @@ def test_an_output_takes_the_buffer_of_an_input_that_nobody_else_reads() -> None
     assert mib_of(run(lambda x: tf.nn.relu(tf.linalg.matmul(x, x)) + 1.0, MATRIX)) == 1
 
 
+def test_the_memory_of_an_argument_is_not_needed_to_forecast() -> None:
+    larger_than_any_machine = tf.TensorSpec([1 << 22, 1 << 22])
+    executor = run(tf.reduce_sum, larger_than_any_machine)
+    assert executor.memory.in_use_bytes == 0
+
+
 def test_a_tensor_is_kept_while_someone_will_read_it() -> None:
     def keep(x: Any) -> Any:
         product = tf.linalg.matmul(x, x)

@@ -18,6 +18,10 @@ _CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 _VARIABLE_PREFIX = "oom_forensics_variable_"
 _ARGUMENT_PREFIX = "oom_forensics_argument_"
 FETCH_PREFIX = "oom_forensics_result_"
+# What an argument is, and what it is to Grappler. Of a Placeholder Grappler makes a whole
+# tensor, from the memory that was just refused, and does not look whether it got it.
+_ARGUMENT = "Placeholder"
+_ARGUMENT_FOR_GRAPPLER = "FakeParam"
 
 
 def prepare(step: StepFunction, optimize: bool = True) -> Any:
@@ -97,7 +101,7 @@ def _add_input(graph: Any, index: int, argument: Argument, variables: dict[str, 
         node.attr["container"].s = b""
         variables[argument.shared_name] = node.name
         return str(node.name)
-    node = graph.node.add(name=argument_name(index), op="Placeholder", device=_CPU)
+    node = graph.node.add(name=argument_name(index), op=_ARGUMENT, device=_CPU)
     node.attr["dtype"].type = argument.dtype
     _set_shape(node.attr["shape"].shape, argument.shape)
     return str(node.name)
@@ -130,7 +134,15 @@ def _optimize(meta: Any) -> Any:
 
     config = config_pb2.ConfigProto()
     config.graph_options.rewrite_options.min_graph_nodes = -1
-    return tf_optimizer.OptimizeGraph(config, meta, verbose=False)
+    arguments = [node for node in meta.graph_def.node if node.op == _ARGUMENT]
+    names = {node.name for node in arguments}
+    for node in arguments:
+        node.op = _ARGUMENT_FOR_GRAPPLER
+    optimized = tf_optimizer.OptimizeGraph(config, meta, verbose=False)
+    for node in optimized.node:
+        if node.name in names:
+            node.op = _ARGUMENT
+    return optimized
 
 
 def _keep_functional(node: Any) -> None:
