@@ -91,6 +91,24 @@ bool IsLeaking(const OomCase& oom, const AllocationSite& site) {
   return false;
 }
 
+// Keras' predict() keeps the outputs of all batches where they were computed,
+// until it joins them. No program can make it let go of them sooner.
+bool IsKeptByPredict(const Remedy& remedy) {
+  return remedy.keeper_size() > 0 &&
+         StartsWith(remedy.keeper(0), "list 'outputs' in predict (trainer.py:");
+}
+
+void PredictInParts(Remedy* remedy) {
+  remedy->set_title("Predict fewer examples in one call.");
+  remedy->set_detail(
+      "predict() of Keras keeps the outputs of all batches on the device until "
+      "it joins them at the end, and then gives them out as NumPy arrays: "
+      "after "
+      "each of several calls they are gone from the device.");
+  remedy->set_code(
+      "np.concatenate([model.predict(part) for part in np.array_split(x, 8)])");
+}
+
 }  // namespace
 
 std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom) {
@@ -128,6 +146,7 @@ std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom) {
   candidate.remedy.set_code(
       "history.append(float(loss))  # not the tensor; or tensor.numpy()");
   PointToSource(oom, kept, &candidate.remedy);
+  if (IsKeptByPredict(candidate.remedy)) PredictInParts(&candidate.remedy);
   candidate.scenario = WithoutRows(oom, std::move(left_out));
   return candidate;
 }

@@ -63,6 +63,16 @@ TEST(CausesTest, ALeakNamesTheObjectThatKeepsIt) {
       ElementsAre("list 'losses' in __main__ (16 items)", "EagerTensor"));
 }
 
+TEST(CausesTest, WhatPredictKeepsIsGivenBackAtTheEndOfTheCall) {
+  TraceBuilder trace =
+      Kept("list 'outputs' in predict (trainer.py:587) (16 items)");
+  const Judged judged = Judge(trace);
+  const Remedy* release = judged.FindRemedy("release_leak");
+  ASSERT_NE(release, nullptr);
+  EXPECT_EQ(release->title(), "Predict fewer examples in one call.");
+  EXPECT_THAT(release->code(), HasSubstr("model.predict(part)"));
+}
+
 TEST(CausesTest, WhatOneTapeKeepsIsNoLeakButRoundsOfALoopUnderIt) {
   TraceBuilder trace = Kept("GradientTape 'tape' in __main__");
   const Judged judged = Judge(trace);
@@ -333,6 +343,26 @@ TEST(CausesTest, AFailedAttemptNamesTheExceptionThatHoldsIt) {
   EXPECT_THAT(release->keeper(),
               ElementsAre("ResourceExhaustedError 'error' in __main__",
                           "frame of attempt"));
+}
+
+TEST(CausesTest, AModelThatIsCalledOnAllOfAnArrayIsTold) {
+  TraceBuilder trace;
+  trace.Region(kBase, 32 * kMiB);
+  trace.Alloc(kBase, {"", "", 0, 2000 * 12288});
+  trace.SourceRecord(
+      schema::kKeeperRecord, "",
+      {test::Text(schema::kChain,
+                  "EagerTensor 'input' in conv2d (gen_nn_ops.py:1434)"),
+       test::U64(schema::kAddress, kBase)});
+  Ask all = Eager("Conv2D", "[2000,32,32,32]");
+  all.requested_bytes = 250 * kMiB;
+  trace.Fail(all, {true, 32 * kMiB, ""});
+  const Judged judged = Judge(trace);
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("one call works on all of it, 2,000 examples at once"));
+  const Remedy* from_host = judged.FindRemedy("batches_from_host");
+  ASSERT_NE(from_host, nullptr);
+  EXPECT_THAT(from_host->code(), HasSubstr("not model(array)"));
 }
 
 TEST(CausesTest, AWholeDataSetThatIsOneBatchIsTold) {
