@@ -345,6 +345,24 @@ TEST(CausesTest, AFailedAttemptNamesTheExceptionThatHoldsIt) {
                           "frame of attempt"));
 }
 
+TEST(CausesTest, ABatchOfThePipelineDidNotComeFromNumPy) {
+  const auto judge = [](bool has_line) {
+    TraceBuilder trace;
+    trace.Region(kBase, 32 * kMiB);
+    const int64_t stack = trace.Stack({"f:train.py:3:main"});
+    Ask variable = Eager("AddV2", "[64]");
+    variable.stack = stack;
+    Ask batch{"", "", 0, 12 * kMiB};
+    if (has_line) batch.stack = stack;
+    trace.Alloc(kBase, variable).Alloc(kBase + kMiB, batch);
+    trace.Fail({"model/Relu", "[64,64,64,24]", 1, 24 * kMiB},
+               {true, 32 * kMiB, ""});
+    return Judge(trace);
+  };
+  EXPECT_NE(judge(true).FindRemedy("batches_from_host"), nullptr);
+  EXPECT_EQ(judge(false).FindRemedy("batches_from_host"), nullptr);
+}
+
 TEST(CausesTest, AModelThatIsCalledOnAllOfAnArrayIsTold) {
   TraceBuilder trace;
   trace.Region(kBase, 32 * kMiB);

@@ -45,6 +45,15 @@ std::string OneBatchOfAll(const OomCase& oom,
   return "";
 }
 
+// Whether calls of the program are recorded with their stacks. What came from
+// NumPy has one then, and what a thread of an input pipeline put together to a
+// batch, as little of an op, has none.
+bool HasStacks(const OomCase& oom) {
+  return std::any_of(oom.live().begin(), oom.live().end(), [&oom](Row row) {
+    return oom.replay().SiteOf(row).stack != kNoStack;
+  });
+}
+
 // How many examples are in the one of them that the refused op is called on: an
 // op that ran by itself, and nothing but this call of TensorFlow's wrapper for
 // it holds the tensor. 0: none is.
@@ -74,8 +83,11 @@ int64_t ExamplesOfOneCall(const OomCase& oom,
 std::optional<Cause> FindHostData(const OomCase& oom) {
   absl::flat_hash_set<Row> rows;
   uint64_t bytes = 0;
+  const bool has_stacks = HasStacks(oom);
   for (const Row row : oom.live()) {
-    const std::string& op = oom.host().OpOf(oom.replay().SiteOf(row));
+    const AllocationSite& site = oom.replay().SiteOf(row);
+    if (has_stacks && site.stack == kNoStack) continue;
+    const std::string& op = oom.host().OpOf(site);
     const uint64_t held = oom.replay().BytesOf(row);
     if ((!op.empty() && op != "_EagerConst") ||
         !IsShareOfUse(oom, held, kTensorShare)) {
