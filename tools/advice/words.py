@@ -31,9 +31,11 @@ def _differences(run: Path, told: str) -> list[str]:
     report = json.loads(next(run.glob("*.oom_report.json")).read_text())
     window = json.loads(_said("convert", run, "--dataset=oom_window"))
     # Other threads' requests may have been refused at the same moment.
-    oom = next((oom for oom in window["ooms"] if _is_of(oom["request"], report["request"])), None)
-    if oom is None:
+    ooms = [oom for oom in window["ooms"] if _is_of(oom["request"], report["request"])]
+    if not ooms:
         return [f"{run}: the trace does not have the request of the report"]
+    # `Op_4` has the name of `Op` in it.
+    oom = min(ooms, key=lambda oom: len(oom["request"]["opName"]))
     verdict, reason = oom["verdict"], report["reason"]
     sentence = reason["sentence"]
     # Where a deeper cause comes first, the evidence has what it came to.
