@@ -439,9 +439,11 @@ BfcModel StepForecastModel::PoolInPieces(uint64_t limit_bytes,
   for (const RegionLayout& region : pool_.layout) {
     regions.push_back({region.address, region.size_bytes});
     sizes_bytes.push_back(region.size_bytes);
-    if (!with_live) chunks.push_back({region.address, region.size_bytes});
+    if (!with_live) {
+      chunks.push_back({region.address, region.size_bytes});
+      continue;
+    }
     for (const Block& block : region.blocks) {
-      if (!with_live) break;
       chunks.push_back({block.address, block.size_bytes, !block.free()});
     }
   }

@@ -60,13 +60,11 @@ class Beside:
 def tally_of(name: str, *, may_be_kept: bool) -> tuple[Tally, str]:
     """Returns what a runner finds, or found where nothing changed since; and how long or when."""
     begin = time.monotonic()
-    if not may_be_kept or name not in KEPT:
-        tally = RUNNERS[name][1]()
-    else:
-        key = key_of(ROOT)
-        if found := kept(ROOT, name, key):
-            return found[0], f"as it ended {found[1]}: nothing changed since"
-        tally = RUNNERS[name][1]()
+    key = key_of(ROOT) if may_be_kept and name in KEPT else None
+    if key and (found := kept(ROOT, name, key)):
+        return found[0], f"as it ended {found[1]}: nothing changed since"
+    tally = RUNNERS[name][1]()
+    if key:
         keep(ROOT, name, key, tally)
     return tally, f"{time.monotonic() - begin:.0f} s"
 

@@ -108,16 +108,24 @@ TEST(CausesTest, AFunctionThatIsTracedAnewKeepsItsConstants) {
   EXPECT_EQ(judged.FindRemedy("release_leak"), nullptr);
 }
 
-TEST(CausesTest, ElementsThatAShuffleKeepsAreTold) {
+// A pool of 16 MiB in which a shuffle() keeps so many elements, [64,64,depth].
+TraceBuilder KeptByShuffle(uint64_t elements, uint64_t depth) {
   TraceBuilder trace;
   trace.Region(kBase, 16 * kMiB);
   trace.Step(0);
   trace.Alloc(kBase, {"ShuffleDatasetV3", "", 0, 256});
-  for (uint64_t element = 0; element < 100; ++element) {
+  const std::string shape = "[64,64," + std::to_string(depth) + "]";
+  const uint64_t bytes = 64 * 64 * depth * sizeof(float);
+  for (uint64_t element = 0; element < elements; ++element) {
     trace.StepId(static_cast<int64_t>(element) + 1);
-    trace.Alloc(kBase + 4096 + element * (kMiB / 8),
-                {"decode/Cast", "[64,64,8]", 1, kMiB / 8});
+    trace.Alloc(kBase + 4096 + element * bytes,
+                {"decode/Cast", shape, 1, bytes});
   }
+  return trace;
+}
+
+TEST(CausesTest, ElementsThatAShuffleKeepsAreTold) {
+  TraceBuilder trace = KeptByShuffle(100, 8);
   trace.Fail({"decode/Cast", "[64,64,128]", 1, 8 * kMiB},
              {true, 16 * kMiB, ""});
   const Judged judged = Judge(trace);
@@ -152,15 +160,7 @@ TEST(CausesTest, BatchesThatThePipelineHasMadeAheadAreTold) {
 }
 
 TEST(CausesTest, WhatAShuffleKeepsIsNotToldAsBatchesMadeAhead) {
-  TraceBuilder trace;
-  trace.Region(kBase, 16 * kMiB);
-  trace.Step(0);
-  trace.Alloc(kBase, {"ShuffleDatasetV3", "", 0, 256});
-  for (uint64_t element = 0; element < 70; ++element) {
-    trace.StepId(static_cast<int64_t>(element) + 1);
-    trace.Alloc(kBase + 4096 + element * (kMiB / 16 * 3),
-                {"decode/Cast", "[64,64,12]", 1, kMiB / 16 * 3});
-  }
+  TraceBuilder trace = KeptByShuffle(70, 12);
   trace.Step(1);
   trace.Fail({"decode/Cast", "[64,64,128]", 1, 8 * kMiB},
              {true, 16 * kMiB, ""});
