@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import http.client
 import json
@@ -19,6 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import psutil
 import pytest
 from tensorboard import program
 from tensorboard.plugins.core import core_plugin
@@ -50,11 +52,12 @@ def answering() -> int:
 
 def converters(logdir: Path) -> list[int]:
     """The process ids of the converters of a logdir's traces."""
-    tasks = Path("/proc/self/task").glob("*/children")
-    children = [int(pid) for file in tasks for pid in file.read_text().split()]
-    return sorted(
-        pid for pid in children if os.fsencode(logdir) in Path(f"/proc/{pid}/cmdline").read_bytes()
-    )
+    pids = []
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended since
+            if any(str(logdir) in argument for argument in child.cmdline()):
+                pids.append(child.pid)
+    return sorted(pids)
 
 
 class Tab:
