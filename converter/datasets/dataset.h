@@ -1,7 +1,7 @@
 // Datasets: questions to a run, and their answers. One file per dataset.
 //
 // A dataset is a function from a run and a query to the message of
-// proto/datasets.proto that answers it. To add one: write <name>.h and
+// proto/datasets that answers it. To add one: write <name>.h and
 // <name>.cc with such a function, and add its line to dataset_registry.cc.
 #ifndef OOM_FORENSICS_CONVERTER_DATASETS_DATASET_H_
 #define OOM_FORENSICS_CONVERTER_DATASETS_DATASET_H_

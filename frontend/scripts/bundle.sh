@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes index.js and index.css, all that the tab needs, worker.js that runs a converter in the page, and fleet.js, which makes a page of its own
 # with index.css, into OUTPUT_DIR.
-#   bundle.sh PROTO_DIR FRONTEND_DIR NODE_MODULES OUTPUT_DIR
+#   bundle.sh REPOSITORY FRONTEND_DIR NODE_MODULES OUTPUT_DIR
 # Works on a copy, so that a read-only source tree (Bazel's sandbox) will do.
 set -eu
 node_modules=$(realpath "$3")

@@ -1,6 +1,6 @@
 """The datasets as Python types.
 
-Written from proto/datasets.proto by tools/generators/python_datasets.py; change that
+Written from proto/datasets by tools/generators/python_datasets.py; change that
 and run `tools/generate`.
 """
 
@@ -12,8 +12,40 @@ from dataclasses import dataclass, field
 from oom_forensics.message import Message
 
 
+class Role(str, enum.Enum):
+    """What an allocation is for, as far as names and lifetimes really show it."""
+
+    ROLE_UNKNOWN = "ROLE_UNKNOWN"
+    ROLE_VARIABLE = "ROLE_VARIABLE"
+    ROLE_OPTIMIZER = "ROLE_OPTIMIZER"
+    ROLE_GRADIENT = "ROLE_GRADIENT"
+    ROLE_ACTIVATION = "ROLE_ACTIVATION"
+    ROLE_INPUT = "ROLE_INPUT"
+    ROLE_WORKSPACE = "ROLE_WORKSPACE"
+
+
+class Mode(str, enum.Enum):
+    """See proto/datasets/allocation.proto, Mode."""
+
+    MODE_UNKNOWN = "MODE_UNKNOWN"
+    EAGER = "EAGER"
+    GRAPH = "GRAPH"
+
+
+class ModuleMatch(str, enum.Enum):
+    """How it is known which allocation of a compiled module a request is for."""
+
+    MATCH_NONE = "MATCH_NONE"
+    MATCH_RECORDED = "MATCH_RECORDED"
+    """The collector recorded it."""
+    MATCH_BY_SIZE = "MATCH_BY_SIZE"
+    """The module was recorded, and of its allocations only one has this size."""
+    MATCH_BY_ORDER = "MATCH_BY_ORDER"
+    """One thread asked for the sizes of the module's allocations in their order."""
+
+
 class DatasetKind(str, enum.Enum):
-    """See proto/datasets.proto, DatasetKind."""
+    """See proto/datasets/question.proto, DatasetKind."""
 
     DATASET_UNSPECIFIED = "DATASET_UNSPECIFIED"
     INFO = "INFO"
@@ -33,7 +65,7 @@ class DatasetKind(str, enum.Enum):
 
 
 class GroupBy(str, enum.Enum):
-    """See proto/datasets.proto, GroupBy."""
+    """See proto/datasets/question.proto, GroupBy."""
 
     GROUP_NONE = "GROUP_NONE"
     GROUP_OP = "GROUP_OP"
@@ -68,7 +100,7 @@ class GroupBy(str, enum.Enum):
 
 
 class SortKey(str, enum.Enum):
-    """See proto/datasets.proto, SortKey."""
+    """See proto/datasets/question.proto, SortKey."""
 
     SORT_BYTES = "SORT_BYTES"
     SORT_REQUESTED_BYTES = "SORT_REQUESTED_BYTES"
@@ -93,61 +125,8 @@ class PinCost(str, enum.Enum):
     """Prefer to release the youngest"""
 
 
-class Severity(str, enum.Enum):
-    """See proto/datasets.proto, Severity."""
-
-    INFO_ONLY = "INFO_ONLY"
-    """The numbers are exact"""
-    WARNING = "WARNING"
-    """Some numbers are incomplete, and which is said"""
-    ERROR = "ERROR"
-    """Numbers can be wrong"""
-
-
-class Role(str, enum.Enum):
-    """What an allocation is for, as far as names and lifetimes really show it."""
-
-    ROLE_UNKNOWN = "ROLE_UNKNOWN"
-    ROLE_VARIABLE = "ROLE_VARIABLE"
-    ROLE_OPTIMIZER = "ROLE_OPTIMIZER"
-    ROLE_GRADIENT = "ROLE_GRADIENT"
-    ROLE_ACTIVATION = "ROLE_ACTIVATION"
-    ROLE_INPUT = "ROLE_INPUT"
-    ROLE_WORKSPACE = "ROLE_WORKSPACE"
-
-
-class Mode(str, enum.Enum):
-    """See proto/datasets.proto, Mode."""
-
-    MODE_UNKNOWN = "MODE_UNKNOWN"
-    EAGER = "EAGER"
-    GRAPH = "GRAPH"
-
-
-class Source(str, enum.Enum):
-    """Whose events an allocator's data come from."""
-
-    SOURCE_UNSPECIFIED = "SOURCE_UNSPECIFIED"
-    COLLECTOR = "COLLECTOR"
-    """Our collector."""
-    STOCK_TRACE = "STOCK_TRACE"
-    """MemoryAllocation / MemoryDeallocation of /host:CPU: poorer."""
-
-
-class ModuleMatch(str, enum.Enum):
-    """How it is known which allocation of a compiled module a request is for."""
-
-    MATCH_NONE = "MATCH_NONE"
-    MATCH_RECORDED = "MATCH_RECORDED"
-    """The collector recorded it."""
-    MATCH_BY_SIZE = "MATCH_BY_SIZE"
-    """The module was recorded, and of its allocations only one has this size."""
-    MATCH_BY_ORDER = "MATCH_BY_ORDER"
-    """One thread asked for the sizes of the module's allocations in their order."""
-
-
 class MarkKind(str, enum.Enum):
-    """See proto/datasets.proto, MarkKind."""
+    """See proto/datasets/marks.proto, MarkKind."""
 
     MARK_UNSPECIFIED = "MARK_UNSPECIFIED"
     MARK_OOM = "MARK_OOM"
@@ -157,15 +136,15 @@ class MarkKind(str, enum.Enum):
     MARK_REGION_REMOVE = "MARK_REGION_REMOVE"
 
 
-class EventKind(str, enum.Enum):
-    """See proto/datasets.proto, EventKind."""
+class Severity(str, enum.Enum):
+    """See proto/datasets/quality.proto, Severity."""
 
-    EVENT_UNSPECIFIED = "EVENT_UNSPECIFIED"
-    EVENT_ALLOC = "EVENT_ALLOC"
-    EVENT_FREE = "EVENT_FREE"
-    EVENT_FAILED = "EVENT_FAILED"
-    EVENT_REGION_ADD = "EVENT_REGION_ADD"
-    EVENT_REGION_REMOVE = "EVENT_REGION_REMOVE"
+    INFO_ONLY = "INFO_ONLY"
+    """The numbers are exact"""
+    WARNING = "WARNING"
+    """Some numbers are incomplete, and which is said"""
+    ERROR = "ERROR"
+    """Numbers can be wrong"""
 
 
 class Sufficiency(str, enum.Enum):
@@ -185,6 +164,16 @@ class Sufficiency(str, enum.Enum):
     """
 
 
+class Source(str, enum.Enum):
+    """Whose events an allocator's data come from."""
+
+    SOURCE_UNSPECIFIED = "SOURCE_UNSPECIFIED"
+    COLLECTOR = "COLLECTOR"
+    """Our collector."""
+    STOCK_TRACE = "STOCK_TRACE"
+    """MemoryAllocation / MemoryDeallocation of /host:CPU: poorer."""
+
+
 class ForecastFit(str, enum.Enum):
     """Whether a step fits into a limit."""
 
@@ -195,6 +184,137 @@ class ForecastFit(str, enum.Enum):
     """It depends on the order in which TensorFlow runs its ops, or is too close."""
     FORECAST_DOES_NOT_FIT = "FORECAST_DOES_NOT_FIT"
     """In no order."""
+
+
+class EventKind(str, enum.Enum):
+    """See proto/datasets/memory_timeline.proto, EventKind."""
+
+    EVENT_UNSPECIFIED = "EVENT_UNSPECIFIED"
+    EVENT_ALLOC = "EVENT_ALLOC"
+    EVENT_FREE = "EVENT_FREE"
+    EVENT_FAILED = "EVENT_FAILED"
+    EVENT_REGION_ADD = "EVENT_REGION_ADD"
+    EVENT_REGION_REMOVE = "EVENT_REGION_REMOVE"
+
+
+@dataclass
+class SourceFrame(Message):
+    """A line of Python, and the function that it is of."""
+
+    file: str = ""
+    """As Python names it: a path, or "<stdin>"; empty: left out on request."""
+    line: int = 0
+    """From 1; 0: not known."""
+    function: str = ""
+    is_library: bool = False
+    """Of Python's library or an installed package, not the user's."""
+    text: str = ""
+    """The text of the line; empty: not recorded."""
+
+
+@dataclass
+class SourceLocation(Message):
+    """Where in the program an allocation comes from."""
+
+    line: SourceFrame = field(default_factory=lambda: SourceFrame())
+    """The line that it is told by, and that a user would change: where the Keras
+    object was made that the op belongs to, else where the op was called.
+    """
+    object: str = ""
+    """What was made at `line`, "Conv2D conv2d_1"; empty: the op was called there."""
+    called: SourceFrame = field(default_factory=lambda: SourceFrame())
+    """Where the op was called; set where `line` is another."""
+    frames: list[SourceFrame] = field(default_factory=list)
+    """All frames that were recorded of the call, innermost first. Filled for a
+    request that failed, and in ALLOCATION_LIFE.
+    """
+
+
+@dataclass
+class CompiledBlock(Message):
+    """What XLA asked for, and of which module."""
+
+    function: str = ""
+    """As the user wrote it: "one_step_on_data"."""
+    module: str = ""
+    """XLA's name of the module."""
+    program_id: int = 0
+    launch_op: str = ""
+    """The op that ran it; empty: not recorded."""
+    allocation_index: int = 0
+    """Index in the module's buffer assignment; -1: not known."""
+    kind: str = ""
+    """\"temp", "output", "constant", ...; empty: not known."""
+    match: ModuleMatch = ModuleMatch.MATCH_NONE
+    others_fit: bool = False
+    """More than one module or allocation fitted; this is the first of them."""
+    is_part: bool = False
+    """What follows only where this is a part of a block that is opened."""
+    part: int = 0
+    """Its number in the block, in the order of offsets."""
+    block_address: int = 0
+    block_bytes: int = 0
+    is_unused: bool = False
+    """No buffer lies here at the block's peak."""
+    instruction: str = ""
+    """XLA's name of the instruction that makes the buffer."""
+    held_for_backward: bool = False
+    """Made by the forward pass, and read last by the backward pass."""
+    program_points: int = 0
+    """Of an opened block in an address map: how many instructions its module has,
+    in the order in which they run, and at which of them it is shown.
+    """
+    program_point: int = 0
+    program_point_op: str = ""
+    """The instruction's op; empty: XLA's own."""
+
+
+@dataclass
+class Allocation(Message):
+    """One allocation, live or dead."""
+
+    id: int = 0
+    """Index of its allocator event, unique in the allocator; negative: the
+    baseline. Names the allocation in links and ALLOCATION_LIFE.
+    """
+    address: int = 0
+    requested_bytes: int = 0
+    allocated_bytes: int = 0
+    op_name: str = ""
+    """The full name ("StatefulPartitionedCall/sequential/dense/MatMul")."""
+    scope: str = ""
+    """The scope without call prefix and op ("sequential/dense")."""
+    op_type: str = ""
+    """The last part without its number ("MatMul")."""
+    shape: list[int] = field(default_factory=list)
+    has_shape: bool = False
+    """False: the shape was not recorded; true with no dims: a scalar."""
+    dtype: str = ""
+    step_id: int = 0
+    """TensorFlow's id of the executor step; 0: none."""
+    step: int = 0
+    """Training step; -1: unknown."""
+    thread: int = 0
+    born_ns: int = 0
+    died_ns: int = 0
+    """0: still live when the trace ended."""
+    lifetime_ns: int = 0
+    """To its death, or to the end of the trace."""
+    role: Role = Role.ROLE_UNKNOWN
+    mode: Mode = Mode.MODE_UNKNOWN
+    region_type: str = ""
+    baseline: bool = False
+    """It was already live when the recording began."""
+    host: str = ""
+    allocator: str = ""
+    weight: float = 0.0
+    """How many it stands for under sampling; 1 without."""
+    source: SourceLocation = field(default_factory=lambda: SourceLocation())
+    """Not set: not recorded."""
+    compiled: CompiledBlock = field(default_factory=lambda: CompiledBlock())
+    """Set where XLA asked. Of a part all else but id, times and thread is the
+    part's own.
+    """
 
 
 @dataclass
@@ -295,7 +415,7 @@ class WhatIfDtype(Message):
 
 @dataclass
 class Query(Message):
-    """See proto/datasets.proto, Query."""
+    """See proto/datasets/question.proto, Query."""
 
     dataset: DatasetKind = DatasetKind.DATASET_UNSPECIFIED
     filter: Filter = field(default_factory=lambda: Filter())
@@ -355,51 +475,33 @@ class Query(Message):
 
 
 @dataclass
-class Quality(Message):
-    """Something that was lost, sampled or missing."""
+class BlockShare(Message):
+    """A part of what lies in a compiled block."""
 
-    name: str = ""
-    """Stable name: "dropped_events", "no_baseline", "truncated_file", ..."""
-    severity: Severity = Severity.INFO_ONLY
+    key: str = ""
+    """A scope, or a role."""
+    bytes: int = 0
     count: int = 0
+
+
+@dataclass
+class BlockContent(Message):
+    """What a compiled block is needed for: what lies in it at its own peak."""
+
+    block_bytes: int = 0
+    live_bytes: int = 0
+    """Of its buffers; the rest, up to block_bytes, lies unused between them."""
+    unused_bytes: int = 0
+    buffer_count: int = 0
+    by_scope: list[BlockShare] = field(default_factory=list)
+    """Largest first."""
+    by_role: list[BlockShare] = field(default_factory=list)
     sentence: str = ""
-    """One sentence for the user."""
-    host: str = ""
-    allocator: str = ""
-    """Empty: the whole host."""
-
-
-@dataclass
-class SourceFrame(Message):
-    """A line of Python, and the function that it is of."""
-
-    file: str = ""
-    """As Python names it: a path, or "<stdin>"; empty: left out on request."""
-    line: int = 0
-    """From 1; 0: not known."""
-    function: str = ""
-    is_library: bool = False
-    """Of Python's library or an installed package, not the user's."""
-    text: str = ""
-    """The text of the line; empty: not recorded."""
-
-
-@dataclass
-class SourceLocation(Message):
-    """Where in the program an allocation comes from."""
-
-    line: SourceFrame = field(default_factory=lambda: SourceFrame())
-    """The line that it is told by, and that a user would change: where the Keras
-    object was made that the op belongs to, else where the op was called.
-    """
-    object: str = ""
-    """What was made at `line`, "Conv2D conv2d_1"; empty: the op was called there."""
-    called: SourceFrame = field(default_factory=lambda: SourceFrame())
-    """Where the op was called; set where `line` is another."""
-    frames: list[SourceFrame] = field(default_factory=list)
-    """All frames that were recorded of the call, innermost first. Filled for a
-    request that failed, and in ALLOCATION_LIFE.
-    """
+    """Who needs it, one sentence."""
+    held_for_backward_bytes: int = 0
+    """Of live_bytes, made by the forward pass and read last by the backward pass."""
+    named_bytes: int = 0
+    """Of live_bytes: named down to a TensorFlow op."""
 
 
 @dataclass
@@ -419,95 +521,8 @@ class Keeper(Message):
 
 
 @dataclass
-class CompiledBlock(Message):
-    """What XLA asked for, and of which module."""
-
-    function: str = ""
-    """As the user wrote it: "one_step_on_data"."""
-    module: str = ""
-    """XLA's name of the module."""
-    program_id: int = 0
-    launch_op: str = ""
-    """The op that ran it; empty: not recorded."""
-    allocation_index: int = 0
-    """Index in the module's buffer assignment; -1: not known."""
-    kind: str = ""
-    """\"temp", "output", "constant", ...; empty: not known."""
-    match: ModuleMatch = ModuleMatch.MATCH_NONE
-    others_fit: bool = False
-    """More than one module or allocation fitted; this is the first of them."""
-    is_part: bool = False
-    """What follows only where this is a part of a block that is opened."""
-    part: int = 0
-    """Its number in the block, in the order of offsets."""
-    block_address: int = 0
-    block_bytes: int = 0
-    is_unused: bool = False
-    """No buffer lies here at the block's peak."""
-    instruction: str = ""
-    """XLA's name of the instruction that makes the buffer."""
-    held_for_backward: bool = False
-    """Made by the forward pass, and read last by the backward pass."""
-    program_points: int = 0
-    """Of an opened block in an address map: how many instructions its module has,
-    in the order in which they run, and at which of them it is shown.
-    """
-    program_point: int = 0
-    program_point_op: str = ""
-    """The instruction's op; empty: XLA's own."""
-
-
-@dataclass
-class Allocation(Message):
-    """One allocation, live or dead."""
-
-    id: int = 0
-    """Index of its allocator event, unique in the allocator; negative: the
-    baseline. Names the allocation in links and ALLOCATION_LIFE.
-    """
-    address: int = 0
-    requested_bytes: int = 0
-    allocated_bytes: int = 0
-    op_name: str = ""
-    """The full name ("StatefulPartitionedCall/sequential/dense/MatMul")."""
-    scope: str = ""
-    """The scope without call prefix and op ("sequential/dense")."""
-    op_type: str = ""
-    """The last part without its number ("MatMul")."""
-    shape: list[int] = field(default_factory=list)
-    has_shape: bool = False
-    """False: the shape was not recorded; true with no dims: a scalar."""
-    dtype: str = ""
-    step_id: int = 0
-    """TensorFlow's id of the executor step; 0: none."""
-    step: int = 0
-    """Training step; -1: unknown."""
-    thread: int = 0
-    born_ns: int = 0
-    died_ns: int = 0
-    """0: still live when the trace ended."""
-    lifetime_ns: int = 0
-    """To its death, or to the end of the trace."""
-    role: Role = Role.ROLE_UNKNOWN
-    mode: Mode = Mode.MODE_UNKNOWN
-    region_type: str = ""
-    baseline: bool = False
-    """It was already live when the recording began."""
-    host: str = ""
-    allocator: str = ""
-    weight: float = 0.0
-    """How many it stands for under sampling; 1 without."""
-    source: SourceLocation = field(default_factory=lambda: SourceLocation())
-    """Not set: not recorded."""
-    compiled: CompiledBlock = field(default_factory=lambda: CompiledBlock())
-    """Set where XLA asked. Of a part all else but id, times and thread is the
-    part's own.
-    """
-
-
-@dataclass
 class StepMark(Message):
-    """See proto/datasets.proto, StepMark."""
+    """See proto/datasets/marks.proto, StepMark."""
 
     step: int = 0
     begin_ns: int = 0
@@ -516,7 +531,7 @@ class StepMark(Message):
 
 @dataclass
 class Mark(Message):
-    """See proto/datasets.proto, Mark."""
+    """See proto/datasets/marks.proto, Mark."""
 
     kind: MarkKind = MarkKind.MARK_UNSPECIFIED
     time_ns: int = 0
@@ -527,199 +542,155 @@ class Mark(Message):
 
 
 @dataclass
-class AllocatorInfo(Message):
-    """See proto/datasets.proto, AllocatorInfo."""
+class Quality(Message):
+    """Something that was lost, sampled or missing."""
 
-    allocator: str = ""
-    """\"bfc_cpu_allocator_for_gpu#0"
-    """
-    kind: str = ""
-    device: str = ""
-    source: Source = Source.SOURCE_UNSPECIFIED
-    limit_bytes: int = 0
-    """The most that it may ever use, reserved yet or not; 0: unknown."""
-    peak_in_use_bytes: int = 0
-    peak_reserved_bytes: int = 0
-    peak_ns: int = 0
-    alloc_count: int = 0
-    """Exact, whatever was dropped."""
-    free_count: int = 0
-    failed_count: int = 0
-    oom_count: int = 0
-    baseline_count: int = 0
-    baseline_bytes: int = 0
-    first_ns: int = 0
-    last_ns: int = 0
-    end_in_use_bytes: int = 0
-    end_live_count: int = 0
-    event_count: int = 0
-    """Events of this allocator in the trace, what Moment.event counts."""
-    has_addresses: bool = False
-    has_regions: bool = False
-    closeness: float = 0.0
-    """Peak over limit; 0: the limit is unknown. What INFO ranks by."""
-    has_layout: bool = False
-    """False: each block comes from the device's driver (cuda_malloc_async, some
-    pluggable devices). There are no maps and no measures of fragmentation.
-    """
-
-
-@dataclass
-class HostInfo(Message):
-    """See proto/datasets.proto, HostInfo."""
-
-    host: str = ""
-    file: str = ""
-    """The file's name, without its folder."""
-    file_bytes: int = 0
-    tensorflow_version: str = ""
-    collector_version: str = ""
-    origin: str = ""
-    """\"profile", "oom", "snapshot"; empty: a stock trace"""
-    start_ns: int = 0
-    stop_ns: int = 0
-    hooks: str = ""
-    attribution: str = ""
-    cupti_mode: str = ""
-    cupti_reason: str = ""
-    sampling_rate: float = 0.0
-    allocators: list[AllocatorInfo] = field(default_factory=list)
-    environment: list[str] = field(default_factory=list)
-    first_step: int = 0
-    last_step: int = 0
-    has_steps: bool = False
-    anonymized: bool = False
-    process_id: int = 0
-
-
-@dataclass
-class Info(Message):
-    """See proto/datasets.proto, Info."""
-
-    hosts: list[HostInfo] = field(default_factory=list)
-    """The allocator closest to its limit first; hosts by their closest one."""
-    quality: list[Quality] = field(default_factory=list)
-    converter_version: str = ""
-
-
-@dataclass
-class TimelineColumn(Message):
-    """See proto/datasets.proto, TimelineColumn."""
-
-    time_ns: int = 0
-    """Where the column begins"""
-    in_use_min_bytes: int = 0
-    in_use_max_bytes: int = 0
-    requested_max_bytes: int = 0
-    reserved_max_bytes: int = 0
-    live_max_count: int = 0
-    events: int = 0
-    contributor_bytes: list[int] = field(default_factory=list)
-    """Bytes of contributor i of the series when the column's in-use was highest."""
-
-
-@dataclass
-class TimelineEvent(Message):
-    """One event, where the range is narrow enough to show each."""
-
-    index: int = 0
-    time_ns: int = 0
-    time_ps: int = 0
-    """Picoseconds since the trace began: separates events of one nanosecond."""
-    kind: EventKind = EventKind.EVENT_UNSPECIFIED
-    address: int = 0
-    bytes: int = 0
-    op_name: str = ""
-    in_use_bytes: int = 0
-    """After the event."""
-    allocation_id: int = 0
-    """The allocation that it made or ended."""
-
-
-@dataclass
-class PeakMoment(Message):
-    """See proto/datasets.proto, PeakMoment."""
-
-    time_ns: int = 0
-    event: int = 0
-    in_use_bytes: int = 0
-    requested_bytes: int = 0
-    reserved_bytes: int = 0
-    step: int = 0
-    live_count: int = 0
-
-
-@dataclass
-class Contributor(Message):
-    """See proto/datasets.proto, Contributor."""
-
-    key: str = ""
-    """The value of the group ("sequential/dense"); the last may be "(others)"."""
-    max_bytes: int = 0
-
-
-@dataclass
-class TimelineSeries(Message):
-    """See proto/datasets.proto, TimelineSeries."""
-
-    host: str = ""
-    allocator: str = ""
-    limit_bytes: int = 0
-    columns: list[TimelineColumn] = field(default_factory=list)
-    peak: PeakMoment = field(default_factory=lambda: PeakMoment())
-    contributors: list[Contributor] = field(default_factory=list)
-    marks: list[Mark] = field(default_factory=list)
-    steps: list[StepMark] = field(default_factory=list)
-    events: list[TimelineEvent] = field(default_factory=list)
-    """Filled when the range holds no more of them than columns were asked."""
-    event_count: int = 0
-    filtered: bool = False
-    """In use counts only what the filter keeps."""
-
-
-@dataclass
-class MemoryTimeline(Message):
-    """See proto/datasets.proto, MemoryTimeline."""
-
-    from_ns: int = 0
-    to_ns: int = 0
-    series: list[TimelineSeries] = field(default_factory=list)
-    quality: list[Quality] = field(default_factory=list)
-
-
-@dataclass
-class AllocationGroup(Message):
-    """See proto/datasets.proto, AllocationGroup."""
-
-    key: str = ""
+    name: str = ""
+    """Stable name: "dropped_events", "no_baseline", "truncated_file", ..."""
+    severity: Severity = Severity.INFO_ONLY
     count: int = 0
-    requested_bytes: int = 0
-    allocated_bytes: int = 0
-    largest_bytes: int = 0
-    children: list[AllocationGroup] = field(default_factory=list)
-    """GROUP_SCOPE, GROUP_STACK: the level below."""
-    line: SourceFrame = field(default_factory=lambda: SourceFrame())
-    """GROUP_LINE, GROUP_STACK: the line; not set: not recorded."""
+    sentence: str = ""
+    """One sentence for the user."""
+    host: str = ""
+    allocator: str = ""
+    """Empty: the whole host."""
 
 
 @dataclass
-class Allocations(Message):
-    """See proto/datasets.proto, Allocations."""
+class RemedyValues(Message):
+    """What a script has to change to apply a remedy. Unset: not a part of it."""
 
-    allocations: list[Allocation] = field(default_factory=list)
-    """The page."""
-    total_count: int = 0
-    """Of all that match, not of the page."""
-    total_allocated_bytes: int = 0
-    total_requested_bytes: int = 0
-    groups: list[AllocationGroup] = field(default_factory=list)
-    time_ns: int = 0
-    """The moment that was meant."""
-    quality: list[Quality] = field(default_factory=list)
-    keepers: list[Keeper] = field(default_factory=list)
-    """What keeps those that match, the largest first; they are looked for at an
-    out-of-memory and when a run is written. Of a moment, not of a range.
+    batch_size: int = 0
+    batch_size_before: int = 0
+    """What it was."""
+    limit_bytes: int = 0
+    """Of the allocator's pool."""
+    dtype: str = ""
+    """Of the layers' computation, or of all tensors: "mixed_bfloat16", "float32"."""
+    scopes: list[str] = field(default_factory=list)
+    """Name scopes of the layers that it is about."""
+    setting: str = ""
+    """Environment, "NAME=value"."""
+    optimizer: str = ""
+    """\"sgd"
     """
+    runs_before: bool = False
+    """Remedy.code is Python that takes effect when run before the program."""
+
+
+@dataclass
+class Remedy(Message):
+    """See proto/datasets/remedy.proto, Remedy."""
+
+    kind: str = ""
+    """Stable name: "smaller_batch", "mixed_precision", "release_leak", ..."""
+    title: str = ""
+    """What to do, one line."""
+    detail: str = ""
+    """How, and why it helps here."""
+    bytes: int = 0
+    """What it would give back at that moment."""
+    sufficiency: Sufficiency = Sufficiency.SUFFICIENCY_UNSPECIFIED
+    proof: str = ""
+    """What was checked against the layout."""
+    code: str = ""
+    """What to write, if it can be said as code or environment."""
+    with_: list[str] = field(default_factory=list)
+    """Neither is enough alone, but together with any of these remedies, by kind,
+    the refused request finds a place.
+    """
+    values: RemedyValues = field(default_factory=lambda: RemedyValues())
+    needs_low_bytes: int = 0
+    """What the whole step needs of the pool with the remedy: the lowest and the
+    highest of the orders of execution that were tried; 0: not known.
+    """
+    needs_high_bytes: int = 0
+    has_bytes: int = 0
+    """What it then has."""
+    line: SourceFrame = field(default_factory=lambda: SourceFrame())
+    """The line to change; not set: not recorded."""
+    keeper: list[str] = field(default_factory=list)
+    """The object that has to let go, from its root on; empty: not recorded."""
+
+
+@dataclass
+class Request(Message):
+    """See proto/datasets/request.proto, Request."""
+
+    op_name: str = ""
+    scope: str = ""
+    requested_bytes: int = 0
+    rounded_bytes: int = 0
+    """Rounded up as the allocator does."""
+    shape: list[int] = field(default_factory=list)
+    has_shape: bool = False
+    dtype: str = ""
+    step_id: int = 0
+    step: int = 0
+    thread: int = 0
+    waited_ns: int = 0
+    """Time spent in retries before null was returned (a duration)."""
+    role: Role = Role.ROLE_UNKNOWN
+    mode: Mode = Mode.MODE_UNKNOWN
+    op_type: str = ""
+    source: SourceLocation = field(default_factory=lambda: SourceLocation())
+    """Not set: not recorded."""
+    compiled: CompiledBlock = field(default_factory=lambda: CompiledBlock())
+    """Set where XLA asked."""
+    who: str = ""
+    """Who asked, in words, where no op did: "compiled step `one_step_on_data`
+    (XLA), its temporary block". Empty: the op says it.
+    """
+
+
+@dataclass
+class Evidence(Message):
+    """See proto/datasets/verdict.proto, Evidence."""
+
+    name: str = ""
+    """\"free_bytes", "largest_free_bytes", ... or a sentence's subject."""
+    sentence: str = ""
+    value: float = 0.0
+    unit: str = ""
+    """\"bytes", "share", "bytes/step", "count"
+    """
+
+
+@dataclass
+class VerdictPart(Message):
+    """See proto/datasets/verdict.proto, VerdictPart."""
+
+    kind: str = ""
+    """Name of the kind as in Verdict.kind."""
+    share: float = 0.0
+    """Part of the shortfall that this cause explains, 0..1."""
+    sentence: str = ""
+
+
+@dataclass
+class Verdict(Message):
+    """See proto/datasets/verdict.proto, Verdict."""
+
+    kind: str = ""
+    """CAPACITY        all free memory together is less than the request
+    FRAGMENTATION   enough is free, but in no single hole
+    GROWTH_REGIONS  it would fit if the pool's regions were one
+    LIMIT           memory_limit lies below what the device has
+    EXTERNAL        the device is full though the pool is not at its limit
+    LEAK_LIKE       what survives grows step by step
+    TRANSIENT_PEAK  it fits again moments later
+    RETAINED        what the work in hand does not need is still held
+    UNKNOWN         the trace does not tell
+    """
+    sentence: str = ""
+    """One plain sentence for someone who has never heard of a bin."""
+    evidence: list[Evidence] = field(default_factory=list)
+    parts: list[VerdictPart] = field(default_factory=list)
+    """All causes that take part, the first is `kind`."""
+    doubt: str = ""
+    """Empty: no doubt; else why it may be otherwise."""
+    short_by_bytes: int = 0
+    """What one hole was short by."""
 
 
 @dataclass
@@ -750,7 +721,7 @@ class FragmentationMeasures(Message):
 
 @dataclass
 class FragmentationColumn(Message):
-    """See proto/datasets.proto, FragmentationColumn."""
+    """See proto/datasets/fragmentation.proto, FragmentationColumn."""
 
     time_ns: int = 0
     worst: FragmentationMeasures = field(default_factory=lambda: FragmentationMeasures())
@@ -759,7 +730,7 @@ class FragmentationColumn(Message):
 
 @dataclass
 class Bin(Message):
-    """See proto/datasets.proto, Bin."""
+    """See proto/datasets/fragmentation.proto, Bin."""
 
     index: int = 0
     min_bytes: int = 0
@@ -772,7 +743,7 @@ class Bin(Message):
 
 @dataclass
 class Region(Message):
-    """See proto/datasets.proto, Region."""
+    """See proto/datasets/fragmentation.proto, Region."""
 
     address: int = 0
     size_bytes: int = 0
@@ -783,7 +754,7 @@ class Region(Message):
 
 @dataclass
 class Chunk(Message):
-    """See proto/datasets.proto, Chunk."""
+    """See proto/datasets/fragmentation.proto, Chunk."""
 
     address: int = 0
     size_bytes: int = 0
@@ -827,7 +798,7 @@ class FragmentationSeries(Message):
 
 @dataclass
 class Fragmentation(Message):
-    """See proto/datasets.proto, Fragmentation."""
+    """See proto/datasets/fragmentation.proto, Fragmentation."""
 
     series: list[FragmentationSeries] = field(default_factory=list)
     maps: list[AddressMap] = field(default_factory=list)
@@ -835,339 +806,110 @@ class Fragmentation(Message):
 
 
 @dataclass
-class Request(Message):
-    """See proto/datasets.proto, Request."""
+class HistoryRectangle(Message):
+    """The map over time as a picture: rectangles where they are at least a pixel
+    each way (of more than 10000 the largest), all others summed up in `coverage`.
+    """
+
+    allocation_id: int = 0
+    address: int = 0
+    size_bytes: int = 0
+    born_ns: int = 0
+    died_ns: int = 0
+    """0: still live when the trace ended."""
+    site: int = 0
+    """Index into AddressHistory.sites."""
+    step: int = 0
+
+
+@dataclass
+class HistorySite(Message):
+    """See proto/datasets/address_history.proto, HistorySite."""
 
     op_name: str = ""
     scope: str = ""
-    requested_bytes: int = 0
-    rounded_bytes: int = 0
-    """Rounded up as the allocator does."""
-    shape: list[int] = field(default_factory=list)
-    has_shape: bool = False
     dtype: str = ""
-    step_id: int = 0
-    step: int = 0
-    thread: int = 0
-    waited_ns: int = 0
-    """Time spent in retries before null was returned (a duration)."""
     role: Role = Role.ROLE_UNKNOWN
-    mode: Mode = Mode.MODE_UNKNOWN
     op_type: str = ""
-    source: SourceLocation = field(default_factory=lambda: SourceLocation())
-    """Not set: not recorded."""
-    compiled: CompiledBlock = field(default_factory=lambda: CompiledBlock())
-    """Set where XLA asked."""
-    who: str = ""
-    """Who asked, in words, where no op did: "compiled step `one_step_on_data`
-    (XLA), its temporary block". Empty: the op says it.
+    """As Allocation.op_type."""
+
+
+@dataclass
+class AddressHistory(Message):
+    """Of one allocator: the filter's; else that of the first OOM, or of the highest
+    use.
     """
 
-
-@dataclass
-class Evidence(Message):
-    """See proto/datasets.proto, Evidence."""
-
-    name: str = ""
-    """\"free_bytes", "largest_free_bytes", ... or a sentence's subject."""
-    sentence: str = ""
-    value: float = 0.0
-    unit: str = ""
-    """\"bytes", "share", "bytes/step", "count"
+    host: str = ""
+    allocator: str = ""
+    from_ns: int = 0
+    to_ns: int = 0
+    regions: list[Region] = field(default_factory=list)
+    """All that were ever held, by address, cut to the addresses asked for: the
+    same for every range of time. Only where they lie, and how large they are.
     """
-
-
-@dataclass
-class VerdictPart(Message):
-    """See proto/datasets.proto, VerdictPart."""
-
-    kind: str = ""
-    """Name of the kind as in Verdict.kind."""
-    share: float = 0.0
-    """Part of the shortfall that this cause explains, 0..1."""
-    sentence: str = ""
-
-
-@dataclass
-class Verdict(Message):
-    """See proto/datasets.proto, Verdict."""
-
-    kind: str = ""
-    """CAPACITY        all free memory together is less than the request
-    FRAGMENTATION   enough is free, but in no single hole
-    GROWTH_REGIONS  it would fit if the pool's regions were one
-    LIMIT           memory_limit lies below what the device has
-    EXTERNAL        the device is full though the pool is not at its limit
-    LEAK_LIKE       what survives grows step by step
-    TRANSIENT_PEAK  it fits again moments later
-    RETAINED        what the work in hand does not need is still held
-    UNKNOWN         the trace does not tell
+    sites: list[HistorySite] = field(default_factory=list)
+    rectangles: list[HistoryRectangle] = field(default_factory=list)
+    coverage: bytes = b""
+    """Rows x columns of equal size, row by row from the lowest address: the share
+    of the cell in use by allocations without a rectangle, 0..255; at least 1
+    where there is one. Rows go through the regions, without the space between.
+    At most 1024 rows and 2^20 cells, whatever was asked.
     """
-    sentence: str = ""
-    """One plain sentence for someone who has never heard of a bin."""
-    evidence: list[Evidence] = field(default_factory=list)
-    parts: list[VerdictPart] = field(default_factory=list)
-    """All causes that take part, the first is `kind`."""
-    doubt: str = ""
-    """Empty: no doubt; else why it may be otherwise."""
-    short_by_bytes: int = 0
-    """What one hole was short by."""
+    rows: int = 0
+    columns: int = 0
+    quality: list[Quality] = field(default_factory=list)
 
 
 @dataclass
-class PinSet(Message):
-    """See proto/datasets.proto, PinSet."""
+class AllocationLife(Message):
+    """See proto/datasets/allocation_life.proto, AllocationLife."""
 
-    region_address: int = 0
-    hole_address: int = 0
-    """The hole that would open."""
-    hole_bytes: int = 0
-    released_bytes: int = 0
-    allocations: list[Allocation] = field(default_factory=list)
-    cost: PinCost = PinCost.PIN_COST_BYTES
+    allocation: Allocation = field(default_factory=lambda: Allocation())
+    before: list[Allocation] = field(default_factory=list)
+    """What lay at the same address before and after."""
+    after: list[Allocation] = field(default_factory=list)
+    quality: list[Quality] = field(default_factory=list)
 
 
 @dataclass
-class RemedyValues(Message):
-    """What a script has to change to apply a remedy. Unset: not a part of it."""
-
-    batch_size: int = 0
-    batch_size_before: int = 0
-    """What it was."""
-    limit_bytes: int = 0
-    """Of the allocator's pool."""
-    dtype: str = ""
-    """Of the layers' computation, or of all tensors: "mixed_bfloat16", "float32"."""
-    scopes: list[str] = field(default_factory=list)
-    """Name scopes of the layers that it is about."""
-    setting: str = ""
-    """Environment, "NAME=value"."""
-    optimizer: str = ""
-    """\"sgd"
-    """
-    runs_before: bool = False
-    """Remedy.code is Python that takes effect when run before the program."""
-
-
-@dataclass
-class Remedy(Message):
-    """See proto/datasets.proto, Remedy."""
-
-    kind: str = ""
-    """Stable name: "smaller_batch", "mixed_precision", "release_leak", ..."""
-    title: str = ""
-    """What to do, one line."""
-    detail: str = ""
-    """How, and why it helps here."""
-    bytes: int = 0
-    """What it would give back at that moment."""
-    sufficiency: Sufficiency = Sufficiency.SUFFICIENCY_UNSPECIFIED
-    proof: str = ""
-    """What was checked against the layout."""
-    code: str = ""
-    """What to write, if it can be said as code or environment."""
-    with_: list[str] = field(default_factory=list)
-    """Neither is enough alone, but together with any of these remedies, by kind,
-    the refused request finds a place.
-    """
-    values: RemedyValues = field(default_factory=lambda: RemedyValues())
-    needs_low_bytes: int = 0
-    """What the whole step needs of the pool with the remedy: the lowest and the
-    highest of the orders of execution that were tried; 0: not known.
-    """
-    needs_high_bytes: int = 0
-    has_bytes: int = 0
-    """What it then has."""
-    line: SourceFrame = field(default_factory=lambda: SourceFrame())
-    """The line to change; not set: not recorded."""
-    keeper: list[str] = field(default_factory=list)
-    """The object that has to let go, from its root on; empty: not recorded."""
-
-
-@dataclass
-class Holder(Message):
-    """See proto/datasets.proto, Holder."""
+class AllocationGroup(Message):
+    """See proto/datasets/allocations.proto, AllocationGroup."""
 
     key: str = ""
     count: int = 0
+    requested_bytes: int = 0
     allocated_bytes: int = 0
-    example: Allocation = field(default_factory=lambda: Allocation())
+    largest_bytes: int = 0
+    children: list[AllocationGroup] = field(default_factory=list)
+    """GROUP_SCOPE, GROUP_STACK: the level below."""
+    line: SourceFrame = field(default_factory=lambda: SourceFrame())
+    """GROUP_LINE, GROUP_STACK: the line; not set: not recorded."""
 
 
 @dataclass
-class Oom(Message):
-    """See proto/datasets.proto, Oom."""
+class Allocations(Message):
+    """See proto/datasets/allocations.proto, Allocations."""
 
-    index: int = 0
-    host: str = ""
-    allocator: str = ""
-    time_ns: int = 0
-    event: int = 0
-    """Event index of the failure in its allocator."""
-    request: Request = field(default_factory=lambda: Request())
-    limit_bytes: int = 0
-    reserved_bytes: int = 0
-    in_use_bytes: int = 0
-    free_bytes: int = 0
-    """Reserved but not in use."""
-    largest_free_bytes: int = 0
-    growable_bytes: int = 0
-    fits_if_compacted: bool = False
-    """Free and growable together are enough for the rounded request."""
-    verdict: Verdict = field(default_factory=lambda: Verdict())
-    pins: list[PinSet] = field(default_factory=list)
-    """One set for each cost that was asked; the cheapest first."""
-    remedies: list[Remedy] = field(default_factory=list)
-    recent: list[TimelineEvent] = field(default_factory=list)
-    """The last events before it, oldest first."""
-    holders: list[Holder] = field(default_factory=list)
-    """The largest holders by site."""
-    measures: FragmentationMeasures = field(default_factory=lambda: FragmentationMeasures())
-    live_count: int = 0
-    dump_check: DumpCheck = field(default_factory=lambda: DumpCheck())
-    """The replayed map equals TensorFlow's own dump, chunk for chunk."""
-    has_layout: bool = False
-    """As AllocatorInfo.has_layout. False: what is free, and in what pieces, is
-    not known; reserved is what is in use.
-    """
-    incident: int = 0
-    """`index` of the first request of its incident: requests that were refused
-    within one wait, or in the wake of one another. The first tells the story.
-    """
-    also_refused: list[int] = field(default_factory=list)
-    """Of the first of an incident: `index` of the others."""
-    keepers: list[Keeper] = field(default_factory=list)
-    """What keeps the live allocations, the largest first; empty: not recorded."""
-    lines: list[AllocationGroup] = field(default_factory=list)
-    """The largest holders by line."""
-    block: BlockContent = field(default_factory=lambda: BlockContent())
-    """Set where the refused request is a compiled block whose inside is known."""
-
-
-@dataclass
-class DumpCheck(Message):
-    """Comparison of the replayed map with the MemoryDump in the trace."""
-
-    has_dump: bool = False
-    equal: bool = False
-    chunks: int = 0
-    different_chunks: int = 0
-    difference: str = ""
-    """The first difference in words."""
-
-
-@dataclass
-class BlockShare(Message):
-    """A part of what lies in a compiled block."""
-
-    key: str = ""
-    """A scope, or a role."""
-    bytes: int = 0
-    count: int = 0
-
-
-@dataclass
-class BlockContent(Message):
-    """What a compiled block is needed for: what lies in it at its own peak."""
-
-    block_bytes: int = 0
-    live_bytes: int = 0
-    """Of its buffers; the rest, up to block_bytes, lies unused between them."""
-    unused_bytes: int = 0
-    buffer_count: int = 0
-    by_scope: list[BlockShare] = field(default_factory=list)
-    """Largest first."""
-    by_role: list[BlockShare] = field(default_factory=list)
-    sentence: str = ""
-    """Who needs it, one sentence."""
-    held_for_backward_bytes: int = 0
-    """Of live_bytes, made by the forward pass and read last by the backward pass."""
-    named_bytes: int = 0
-    """Of live_bytes: named down to a TensorFlow op."""
-
-
-@dataclass
-class OomWindow(Message):
-    """See proto/datasets.proto, OomWindow."""
-
-    ooms: list[Oom] = field(default_factory=list)
-    quality: list[Quality] = field(default_factory=list)
-
-
-@dataclass
-class Leak(Message):
-    """See proto/datasets.proto, Leak."""
-
-    host: str = ""
-    allocator: str = ""
-    op_name: str = ""
-    """Op, shape and dtype of the site."""
-    scope: str = ""
-    shape: list[int] = field(default_factory=list)
-    dtype: str = ""
-    bytes_per_step: float = 0.0
-    bytes_per_step_low: float = 0.0
-    """95 % confidence interval of bytes_per_step."""
-    bytes_per_step_high: float = 0.0
-    since_step: int = 0
-    since_ns: int = 0
-    live_count: int = 0
-    live_bytes: int = 0
-    samples: list[Allocation] = field(default_factory=list)
-    kind: str = ""
-    """\"growth": the site grows; "survivor": it outlived its siblings."""
-    sentence: str = ""
-    by_step: list[StepBytes] = field(default_factory=list)
-    """Live bytes at the end of each step, for a picture."""
-    source: SourceLocation = field(default_factory=lambda: SourceLocation())
-    """Of most of the bytes that are kept; not set: not recorded."""
-    keepers: list[Keeper] = field(default_factory=list)
-    """What keeps them, the largest first."""
-
-
-@dataclass
-class StepBytes(Message):
-    """See proto/datasets.proto, StepBytes."""
-
-    step: int = 0
-    bytes: int = 0
-
-
-@dataclass
-class Leaks(Message):
-    """See proto/datasets.proto, Leaks."""
-
-    leaks: list[Leak] = field(default_factory=list)
-    quality: list[Quality] = field(default_factory=list)
-
-
-@dataclass
-class StepUse(Message):
-    """See proto/datasets.proto, StepUse."""
-
-    host: str = ""
-    allocator: str = ""
-    step: StepMark = field(default_factory=lambda: StepMark())
-    peak: PeakMoment = field(default_factory=lambda: PeakMoment())
-    begin_in_use_bytes: int = 0
-    end_in_use_bytes: int = 0
-    alloc_count: int = 0
-    free_count: int = 0
-    survivor_bytes: int = 0
-
-
-@dataclass
-class Steps(Message):
-    """See proto/datasets.proto, Steps."""
-
-    steps: list[StepUse] = field(default_factory=list)
+    allocations: list[Allocation] = field(default_factory=list)
+    """The page."""
     total_count: int = 0
+    """Of all that match, not of the page."""
+    total_allocated_bytes: int = 0
+    total_requested_bytes: int = 0
+    groups: list[AllocationGroup] = field(default_factory=list)
+    time_ns: int = 0
+    """The moment that was meant."""
     quality: list[Quality] = field(default_factory=list)
+    keepers: list[Keeper] = field(default_factory=list)
+    """What keeps those that match, the largest first; they are looked for at an
+    out-of-memory and when a run is written. Of a moment, not of a range.
+    """
 
 
 @dataclass
 class CompareSide(Message):
-    """See proto/datasets.proto, CompareSide."""
+    """See proto/datasets/compare.proto, CompareSide."""
 
     run: str = ""
     host: str = ""
@@ -1179,7 +921,7 @@ class CompareSide(Message):
 
 @dataclass
 class CompareRow(Message):
-    """See proto/datasets.proto, CompareRow."""
+    """See proto/datasets/compare.proto, CompareRow."""
 
     key: str = ""
     before_bytes: int = 0
@@ -1194,7 +936,7 @@ class CompareRow(Message):
 
 @dataclass
 class Compare(Message):
-    """See proto/datasets.proto, Compare."""
+    """See proto/datasets/compare.proto, Compare."""
 
     before: CompareSide = field(default_factory=lambda: CompareSide())
     after: CompareSide = field(default_factory=lambda: CompareSide())
@@ -1207,8 +949,205 @@ class Compare(Message):
 
 
 @dataclass
+class CompiledModuleInfo(Message):
+    """A module that XLA compiled, in sums."""
+
+    host: str = ""
+    name: str = ""
+    """XLA's name of it; with the program id unique in its host."""
+    program_id: int = 0
+    function: str = ""
+    """As the user wrote it: "one_step_on_data"."""
+    temp_bytes: int = 0
+    output_bytes: int = 0
+    parameter_bytes: int = 0
+    constant_bytes: int = 0
+    run_count: int = 0
+    """Runs in the trace, by the requests that are known to be the module's."""
+    refused_count: int = 0
+    """Requests of it that were refused."""
+    instruction_count: int = 0
+    buffer_count: int = 0
+    """Its buffers, over all allocations."""
+    has_schedule: bool = False
+    """The order in which it runs is known."""
+    modules_of_function: int = 0
+    """Modules of the same function: more than one means that it was compiled
+    again, for other shapes say.
+    """
+    parameter_shapes: list[str] = field(default_factory=list)
+    """Shapes of its parameters, the largest few."""
+    compile_ns: int = 0
+    """How long it took to compile; 0: not known. Of the collector's own runs the
+    time from when TensorFlow turned to the function until XLA had it; of a
+    trace of TensorFlow's profiler that of XLA's compiler alone.
+    """
+
+
+@dataclass
+class CompiledAllocationInfo(Message):
+    """An allocation of a module."""
+
+    index: int = 0
+    kind: str = ""
+    """\"temp", "output", "constant", "parameter", "thread_local"
+    """
+    size_bytes: int = 0
+    buffer_count: int = 0
+    peak_live_bytes: int = 0
+    """Most that is live in it at a time."""
+
+
+@dataclass
+class ProgramColumn(Message):
+    """Live bytes of an allocation over a piece of its program."""
+
+    point: int = 0
+    """Where the piece begins."""
+    live_max_bytes: int = 0
+
+
+@dataclass
+class CompiledBufferInfo(Message):
+    """A buffer and its place: a rectangle in the picture of offset over program
+    order.
+    """
+
+    instruction: str = ""
+    """XLA's instruction that makes it, and the kind of that."""
+    opcode: str = ""
+    op_name: str = ""
+    """The TensorFlow op; empty: XLA's own."""
+    scope: str = ""
+    op_type: str = ""
+    role: Role = Role.ROLE_UNKNOWN
+    shape: list[int] = field(default_factory=list)
+    has_shape: bool = False
+    dtype: str = ""
+    offset_bytes: int = 0
+    size_bytes: int = 0
+    first_point: int = 0
+    """Live from and to these points of the program, both included."""
+    last_point: int = 0
+    last_user: str = ""
+    """The instruction that reads it last; empty: none."""
+    held_for_backward: bool = False
+    live: bool = False
+    """Live at CompiledModuleDetail.point."""
+
+
+@dataclass
+class CompiledModuleDetail(Message):
+    """See proto/datasets/compiled_modules.proto, CompiledModuleDetail."""
+
+    module: CompiledModuleInfo = field(default_factory=lambda: CompiledModuleInfo())
+    allocations: list[CompiledAllocationInfo] = field(default_factory=list)
+    """Largest first."""
+    allocation: CompiledAllocationInfo = field(default_factory=lambda: CompiledAllocationInfo())
+    """The one that all below is about."""
+    program_points: int = 0
+    """Instructions in the order in which they run."""
+    peak_point: int = 0
+    point: int = 0
+    """The moment that was asked for."""
+    point_instruction: str = ""
+    point_op_name: str = ""
+    columns: list[ProgramColumn] = field(default_factory=list)
+    buffers: list[CompiledBufferInfo] = field(default_factory=list)
+    """Largest first; at most 5000."""
+    content: BlockContent = field(default_factory=lambda: BlockContent())
+    """What lies in it at `point`."""
+
+
+@dataclass
+class CompiledModules(Message):
+    """See proto/datasets/compiled_modules.proto, CompiledModules."""
+
+    modules: list[CompiledModuleInfo] = field(default_factory=list)
+    """Largest temporary block first."""
+    detail: CompiledModuleDetail = field(default_factory=lambda: CompiledModuleDetail())
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class AllocatorInfo(Message):
+    """See proto/datasets/info.proto, AllocatorInfo."""
+
+    allocator: str = ""
+    """\"bfc_cpu_allocator_for_gpu#0"
+    """
+    kind: str = ""
+    device: str = ""
+    source: Source = Source.SOURCE_UNSPECIFIED
+    limit_bytes: int = 0
+    """The most that it may ever use, reserved yet or not; 0: unknown."""
+    peak_in_use_bytes: int = 0
+    peak_reserved_bytes: int = 0
+    peak_ns: int = 0
+    alloc_count: int = 0
+    """Exact, whatever was dropped."""
+    free_count: int = 0
+    failed_count: int = 0
+    oom_count: int = 0
+    baseline_count: int = 0
+    baseline_bytes: int = 0
+    first_ns: int = 0
+    last_ns: int = 0
+    end_in_use_bytes: int = 0
+    end_live_count: int = 0
+    event_count: int = 0
+    """Events of this allocator in the trace, what Moment.event counts."""
+    has_addresses: bool = False
+    has_regions: bool = False
+    closeness: float = 0.0
+    """Peak over limit; 0: the limit is unknown. What INFO ranks by."""
+    has_layout: bool = False
+    """False: each block comes from the device's driver (cuda_malloc_async, some
+    pluggable devices). There are no maps and no measures of fragmentation.
+    """
+
+
+@dataclass
+class HostInfo(Message):
+    """See proto/datasets/info.proto, HostInfo."""
+
+    host: str = ""
+    file: str = ""
+    """The file's name, without its folder."""
+    file_bytes: int = 0
+    tensorflow_version: str = ""
+    collector_version: str = ""
+    origin: str = ""
+    """\"profile", "oom", "snapshot"; empty: a stock trace"""
+    start_ns: int = 0
+    stop_ns: int = 0
+    hooks: str = ""
+    attribution: str = ""
+    cupti_mode: str = ""
+    cupti_reason: str = ""
+    sampling_rate: float = 0.0
+    allocators: list[AllocatorInfo] = field(default_factory=list)
+    environment: list[str] = field(default_factory=list)
+    first_step: int = 0
+    last_step: int = 0
+    has_steps: bool = False
+    anonymized: bool = False
+    process_id: int = 0
+
+
+@dataclass
+class Info(Message):
+    """See proto/datasets/info.proto, Info."""
+
+    hosts: list[HostInfo] = field(default_factory=list)
+    """The allocator closest to its limit first; hosts by their closest one."""
+    quality: list[Quality] = field(default_factory=list)
+    converter_version: str = ""
+
+
+@dataclass
 class DriverColumn(Message):
-    """See proto/datasets.proto, DriverColumn."""
+    """See proto/datasets/driver_memory.proto, DriverColumn."""
 
     time_ns: int = 0
     device_total_bytes: int = 0
@@ -1310,7 +1249,7 @@ class DriverPool(Message):
 
 @dataclass
 class DriverSeries(Message):
-    """See proto/datasets.proto, DriverSeries."""
+    """See proto/datasets/driver_memory.proto, DriverSeries."""
 
     host: str = ""
     device: str = ""
@@ -1337,79 +1276,12 @@ class DriverSeries(Message):
 
 @dataclass
 class DriverMemory(Message):
-    """See proto/datasets.proto, DriverMemory."""
+    """See proto/datasets/driver_memory.proto, DriverMemory."""
 
     series: list[DriverSeries] = field(default_factory=list)
     quality: list[Quality] = field(default_factory=list)
     from_ns: int = 0
     to_ns: int = 0
-
-
-@dataclass
-class HistoryRectangle(Message):
-    """The map over time as a picture: rectangles where they are at least a pixel
-    each way (of more than 10000 the largest), all others summed up in `coverage`.
-    """
-
-    allocation_id: int = 0
-    address: int = 0
-    size_bytes: int = 0
-    born_ns: int = 0
-    died_ns: int = 0
-    """0: still live when the trace ended."""
-    site: int = 0
-    """Index into AddressHistory.sites."""
-    step: int = 0
-
-
-@dataclass
-class HistorySite(Message):
-    """See proto/datasets.proto, HistorySite."""
-
-    op_name: str = ""
-    scope: str = ""
-    dtype: str = ""
-    role: Role = Role.ROLE_UNKNOWN
-    op_type: str = ""
-    """As Allocation.op_type."""
-
-
-@dataclass
-class AddressHistory(Message):
-    """Of one allocator: the filter's; else that of the first OOM, or of the highest
-    use.
-    """
-
-    host: str = ""
-    allocator: str = ""
-    from_ns: int = 0
-    to_ns: int = 0
-    regions: list[Region] = field(default_factory=list)
-    """All that were ever held, by address, cut to the addresses asked for: the
-    same for every range of time. Only where they lie, and how large they are.
-    """
-    sites: list[HistorySite] = field(default_factory=list)
-    rectangles: list[HistoryRectangle] = field(default_factory=list)
-    coverage: bytes = b""
-    """Rows x columns of equal size, row by row from the lowest address: the share
-    of the cell in use by allocations without a rectangle, 0..255; at least 1
-    where there is one. Rows go through the regions, without the space between.
-    At most 1024 rows and 2^20 cells, whatever was asked.
-    """
-    rows: int = 0
-    columns: int = 0
-    quality: list[Quality] = field(default_factory=list)
-
-
-@dataclass
-class AllocationLife(Message):
-    """See proto/datasets.proto, AllocationLife."""
-
-    allocation: Allocation = field(default_factory=lambda: Allocation())
-    before: list[Allocation] = field(default_factory=list)
-    """What lay at the same address before and after."""
-    after: list[Allocation] = field(default_factory=list)
-    quality: list[Quality] = field(default_factory=list)
 
 
 @dataclass
@@ -1462,7 +1334,7 @@ class ForecastColumn(Message):
 
 @dataclass
 class StepForecast(Message):
-    """See proto/datasets.proto, StepForecast."""
+    """See proto/datasets/forecast.proto, StepForecast."""
 
     host: str = ""
     allocator: str = ""
@@ -1510,130 +1382,258 @@ class StepForecast(Message):
 
 @dataclass
 class Forecasts(Message):
-    """See proto/datasets.proto, Forecasts."""
+    """See proto/datasets/forecast.proto, Forecasts."""
 
     forecasts: list[StepForecast] = field(default_factory=list)
     quality: list[Quality] = field(default_factory=list)
 
 
 @dataclass
-class CompiledModuleInfo(Message):
-    """A module that XLA compiled, in sums."""
+class Leak(Message):
+    """See proto/datasets/leaks.proto, Leak."""
 
     host: str = ""
-    name: str = ""
-    """XLA's name of it; with the program id unique in its host."""
-    program_id: int = 0
-    function: str = ""
-    """As the user wrote it: "one_step_on_data"."""
-    temp_bytes: int = 0
-    output_bytes: int = 0
-    parameter_bytes: int = 0
-    constant_bytes: int = 0
-    run_count: int = 0
-    """Runs in the trace, by the requests that are known to be the module's."""
-    refused_count: int = 0
-    """Requests of it that were refused."""
-    instruction_count: int = 0
-    buffer_count: int = 0
-    """Its buffers, over all allocations."""
-    has_schedule: bool = False
-    """The order in which it runs is known."""
-    modules_of_function: int = 0
-    """Modules of the same function: more than one means that it was compiled
-    again, for other shapes say.
-    """
-    parameter_shapes: list[str] = field(default_factory=list)
-    """Shapes of its parameters, the largest few."""
-    compile_ns: int = 0
-    """How long it took to compile; 0: not known. Of the collector's own runs the
-    time from when TensorFlow turned to the function until XLA had it; of a
-    trace of TensorFlow's profiler that of XLA's compiler alone.
-    """
+    allocator: str = ""
+    op_name: str = ""
+    """Op, shape and dtype of the site."""
+    scope: str = ""
+    shape: list[int] = field(default_factory=list)
+    dtype: str = ""
+    bytes_per_step: float = 0.0
+    bytes_per_step_low: float = 0.0
+    """95 % confidence interval of bytes_per_step."""
+    bytes_per_step_high: float = 0.0
+    since_step: int = 0
+    since_ns: int = 0
+    live_count: int = 0
+    live_bytes: int = 0
+    samples: list[Allocation] = field(default_factory=list)
+    kind: str = ""
+    """\"growth": the site grows; "survivor": it outlived its siblings."""
+    sentence: str = ""
+    by_step: list[StepBytes] = field(default_factory=list)
+    """Live bytes at the end of each step, for a picture."""
+    source: SourceLocation = field(default_factory=lambda: SourceLocation())
+    """Of most of the bytes that are kept; not set: not recorded."""
+    keepers: list[Keeper] = field(default_factory=list)
+    """What keeps them, the largest first."""
 
 
 @dataclass
-class CompiledAllocationInfo(Message):
-    """An allocation of a module."""
+class StepBytes(Message):
+    """See proto/datasets/leaks.proto, StepBytes."""
+
+    step: int = 0
+    bytes: int = 0
+
+
+@dataclass
+class Leaks(Message):
+    """See proto/datasets/leaks.proto, Leaks."""
+
+    leaks: list[Leak] = field(default_factory=list)
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class TimelineColumn(Message):
+    """See proto/datasets/memory_timeline.proto, TimelineColumn."""
+
+    time_ns: int = 0
+    """Where the column begins"""
+    in_use_min_bytes: int = 0
+    in_use_max_bytes: int = 0
+    requested_max_bytes: int = 0
+    reserved_max_bytes: int = 0
+    live_max_count: int = 0
+    events: int = 0
+    contributor_bytes: list[int] = field(default_factory=list)
+    """Bytes of contributor i of the series when the column's in-use was highest."""
+
+
+@dataclass
+class TimelineEvent(Message):
+    """One event, where the range is narrow enough to show each."""
 
     index: int = 0
-    kind: str = ""
-    """\"temp", "output", "constant", "parameter", "thread_local"
-    """
-    size_bytes: int = 0
-    buffer_count: int = 0
-    peak_live_bytes: int = 0
-    """Most that is live in it at a time."""
-
-
-@dataclass
-class ProgramColumn(Message):
-    """Live bytes of an allocation over a piece of its program."""
-
-    point: int = 0
-    """Where the piece begins."""
-    live_max_bytes: int = 0
-
-
-@dataclass
-class CompiledBufferInfo(Message):
-    """A buffer and its place: a rectangle in the picture of offset over program
-    order.
-    """
-
-    instruction: str = ""
-    """XLA's instruction that makes it, and the kind of that."""
-    opcode: str = ""
+    time_ns: int = 0
+    time_ps: int = 0
+    """Picoseconds since the trace began: separates events of one nanosecond."""
+    kind: EventKind = EventKind.EVENT_UNSPECIFIED
+    address: int = 0
+    bytes: int = 0
     op_name: str = ""
-    """The TensorFlow op; empty: XLA's own."""
-    scope: str = ""
-    op_type: str = ""
-    role: Role = Role.ROLE_UNKNOWN
-    shape: list[int] = field(default_factory=list)
-    has_shape: bool = False
-    dtype: str = ""
-    offset_bytes: int = 0
-    size_bytes: int = 0
-    first_point: int = 0
-    """Live from and to these points of the program, both included."""
-    last_point: int = 0
-    last_user: str = ""
-    """The instruction that reads it last; empty: none."""
-    held_for_backward: bool = False
-    live: bool = False
-    """Live at CompiledModuleDetail.point."""
+    in_use_bytes: int = 0
+    """After the event."""
+    allocation_id: int = 0
+    """The allocation that it made or ended."""
 
 
 @dataclass
-class CompiledModuleDetail(Message):
-    """See proto/datasets.proto, CompiledModuleDetail."""
+class PeakMoment(Message):
+    """See proto/datasets/memory_timeline.proto, PeakMoment."""
 
-    module: CompiledModuleInfo = field(default_factory=lambda: CompiledModuleInfo())
-    allocations: list[CompiledAllocationInfo] = field(default_factory=list)
-    """Largest first."""
-    allocation: CompiledAllocationInfo = field(default_factory=lambda: CompiledAllocationInfo())
-    """The one that all below is about."""
-    program_points: int = 0
-    """Instructions in the order in which they run."""
-    peak_point: int = 0
-    point: int = 0
-    """The moment that was asked for."""
-    point_instruction: str = ""
-    point_op_name: str = ""
-    columns: list[ProgramColumn] = field(default_factory=list)
-    buffers: list[CompiledBufferInfo] = field(default_factory=list)
-    """Largest first; at most 5000."""
-    content: BlockContent = field(default_factory=lambda: BlockContent())
-    """What lies in it at `point`."""
+    time_ns: int = 0
+    event: int = 0
+    in_use_bytes: int = 0
+    requested_bytes: int = 0
+    reserved_bytes: int = 0
+    step: int = 0
+    live_count: int = 0
 
 
 @dataclass
-class CompiledModules(Message):
-    """See proto/datasets.proto, CompiledModules."""
+class Contributor(Message):
+    """See proto/datasets/memory_timeline.proto, Contributor."""
 
-    modules: list[CompiledModuleInfo] = field(default_factory=list)
-    """Largest temporary block first."""
-    detail: CompiledModuleDetail = field(default_factory=lambda: CompiledModuleDetail())
+    key: str = ""
+    """The value of the group ("sequential/dense"); the last may be "(others)"."""
+    max_bytes: int = 0
+
+
+@dataclass
+class TimelineSeries(Message):
+    """See proto/datasets/memory_timeline.proto, TimelineSeries."""
+
+    host: str = ""
+    allocator: str = ""
+    limit_bytes: int = 0
+    columns: list[TimelineColumn] = field(default_factory=list)
+    peak: PeakMoment = field(default_factory=lambda: PeakMoment())
+    contributors: list[Contributor] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    steps: list[StepMark] = field(default_factory=list)
+    events: list[TimelineEvent] = field(default_factory=list)
+    """Filled when the range holds no more of them than columns were asked."""
+    event_count: int = 0
+    filtered: bool = False
+    """In use counts only what the filter keeps."""
+
+
+@dataclass
+class MemoryTimeline(Message):
+    """See proto/datasets/memory_timeline.proto, MemoryTimeline."""
+
+    from_ns: int = 0
+    to_ns: int = 0
+    series: list[TimelineSeries] = field(default_factory=list)
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class PinSet(Message):
+    """See proto/datasets/oom_window.proto, PinSet."""
+
+    region_address: int = 0
+    hole_address: int = 0
+    """The hole that would open."""
+    hole_bytes: int = 0
+    released_bytes: int = 0
+    allocations: list[Allocation] = field(default_factory=list)
+    cost: PinCost = PinCost.PIN_COST_BYTES
+
+
+@dataclass
+class Holder(Message):
+    """See proto/datasets/oom_window.proto, Holder."""
+
+    key: str = ""
+    count: int = 0
+    allocated_bytes: int = 0
+    example: Allocation = field(default_factory=lambda: Allocation())
+
+
+@dataclass
+class Oom(Message):
+    """See proto/datasets/oom_window.proto, Oom."""
+
+    index: int = 0
+    host: str = ""
+    allocator: str = ""
+    time_ns: int = 0
+    event: int = 0
+    """Event index of the failure in its allocator."""
+    request: Request = field(default_factory=lambda: Request())
+    limit_bytes: int = 0
+    reserved_bytes: int = 0
+    in_use_bytes: int = 0
+    free_bytes: int = 0
+    """Reserved but not in use."""
+    largest_free_bytes: int = 0
+    growable_bytes: int = 0
+    fits_if_compacted: bool = False
+    """Free and growable together are enough for the rounded request."""
+    verdict: Verdict = field(default_factory=lambda: Verdict())
+    pins: list[PinSet] = field(default_factory=list)
+    """One set for each cost that was asked; the cheapest first."""
+    remedies: list[Remedy] = field(default_factory=list)
+    recent: list[TimelineEvent] = field(default_factory=list)
+    """The last events before it, oldest first."""
+    holders: list[Holder] = field(default_factory=list)
+    """The largest holders by site."""
+    measures: FragmentationMeasures = field(default_factory=lambda: FragmentationMeasures())
+    live_count: int = 0
+    dump_check: DumpCheck = field(default_factory=lambda: DumpCheck())
+    """The replayed map equals TensorFlow's own dump, chunk for chunk."""
+    has_layout: bool = False
+    """As AllocatorInfo.has_layout. False: what is free, and in what pieces, is
+    not known; reserved is what is in use.
+    """
+    incident: int = 0
+    """`index` of the first request of its incident: requests that were refused
+    within one wait, or in the wake of one another. The first tells the story.
+    """
+    also_refused: list[int] = field(default_factory=list)
+    """Of the first of an incident: `index` of the others."""
+    keepers: list[Keeper] = field(default_factory=list)
+    """What keeps the live allocations, the largest first; empty: not recorded."""
+    lines: list[AllocationGroup] = field(default_factory=list)
+    """The largest holders by line."""
+    block: BlockContent = field(default_factory=lambda: BlockContent())
+    """Set where the refused request is a compiled block whose inside is known."""
+
+
+@dataclass
+class DumpCheck(Message):
+    """Comparison of the replayed map with the MemoryDump in the trace."""
+
+    has_dump: bool = False
+    equal: bool = False
+    chunks: int = 0
+    different_chunks: int = 0
+    difference: str = ""
+    """The first difference in words."""
+
+
+@dataclass
+class OomWindow(Message):
+    """See proto/datasets/oom_window.proto, OomWindow."""
+
+    ooms: list[Oom] = field(default_factory=list)
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class StepUse(Message):
+    """See proto/datasets/steps.proto, StepUse."""
+
+    host: str = ""
+    allocator: str = ""
+    step: StepMark = field(default_factory=lambda: StepMark())
+    peak: PeakMoment = field(default_factory=lambda: PeakMoment())
+    begin_in_use_bytes: int = 0
+    end_in_use_bytes: int = 0
+    alloc_count: int = 0
+    free_count: int = 0
+    survivor_bytes: int = 0
+
+
+@dataclass
+class Steps(Message):
+    """See proto/datasets/steps.proto, Steps."""
+
+    steps: list[StepUse] = field(default_factory=list)
+    total_count: int = 0
     quality: list[Quality] = field(default_factory=list)
 
 
@@ -1666,7 +1666,7 @@ class WhatIfCourse(Message):
 
 @dataclass
 class WhatIfLimit(Message):
-    """See proto/datasets.proto, WhatIfLimit."""
+    """See proto/datasets/what_if.proto, WhatIfLimit."""
 
     limit_bytes: int = 0
     fits: bool = False

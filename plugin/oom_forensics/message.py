@@ -19,7 +19,7 @@ _SelfMessage = TypeVar("_SelfMessage", bound="Message")
 
 
 class Message:
-    """A message of proto/datasets.proto as a dataclass."""
+    """A message of proto/datasets as a dataclass."""
 
     strict: typing.ClassVar[bool] = False
     """Unknown fields are an error: for tests, where converter and package are of one build."""

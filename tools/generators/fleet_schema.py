@@ -3,7 +3,7 @@
     python -m generators.fleet_schema > docs/fleet-schema.md
 
 Columns and types are those that the tables are written with (oom_forensics.fleet.tables); the
-meaning of what is a field of proto/datasets.proto stands there, and reaches this by the types
+meaning of what is a field of proto/datasets stands there, and reaches this by the types
 that are generated from it.
 """
 

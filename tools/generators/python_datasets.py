@@ -3,7 +3,7 @@
     python -m generators.python_datasets > plugin/oom_forensics/datasets.py
 
 The file is kept in the repository, so that editors and mypy know the types; a test
-tells when it is older than proto/datasets.proto.
+tells when it is older than proto/datasets.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from google.protobuf import descriptor_pb2
 ROOT = Path(__file__).resolve().parents[2]
 _HEADER = '''"""The datasets as Python types.
 
-Written from proto/datasets.proto by tools/generators/python_datasets.py; change that
+Written from proto/datasets by tools/generators/python_datasets.py; change that
 and run `tools/generate`.
 """
 
@@ -51,35 +51,42 @@ _FILE_MESSAGES, _FILE_ENUMS, _MESSAGE_FIELDS, _ENUM_VALUES = 4, 5, 2, 2
 
 def generate() -> str:
     """Returns the module's text."""
-    file = _parse_proto()
-    comments = {
-        tuple(location.path): (location.leading_comments or location.trailing_comments).strip()
-        for location in file.source_code_info.location
+    files = _parse_protos()
+    first_values = {
+        declared.name: declared.value[0].name for file in files for declared in file.enum_type
     }
-    blocks = [_HEADER]
-    for index, declared in enumerate(file.enum_type):
-        blocks.append("\n".join(_enum(declared, comments, (_FILE_ENUMS, index))))
-    first_values = {declared.name: declared.value[0].name for declared in file.enum_type}
-    for index, message in enumerate(file.message_type):
-        lines = _message(message, first_values, comments, (_FILE_MESSAGES, index))
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks) + "\n"
+    enums, messages = [], []
+    for file in files:
+        see = f"See {file.name}"
+        comments = {
+            tuple(location.path): (location.leading_comments or location.trailing_comments).strip()
+            for location in file.source_code_info.location
+        }
+        for index, declared in enumerate(file.enum_type):
+            enums.append("\n".join(_enum(declared, comments, (_FILE_ENUMS, index), see)))
+        for index, message in enumerate(file.message_type):
+            path = (_FILE_MESSAGES, index)
+            messages.append("\n".join(_message(message, first_values, comments, path, see)))
+    return "\n\n".join([_HEADER, *enums, *messages]) + "\n"
 
 
-def _parse_proto() -> descriptor_pb2.FileDescriptorProto:
+def _parse_protos() -> list[descriptor_pb2.FileDescriptorProto]:
+    """Returns what proto/datasets.proto is made of, each file behind those that it imports."""
     with tempfile.NamedTemporaryFile() as output:
-        command = ["protoc", f"--proto_path={ROOT}", "--include_source_info"]
+        command = ["protoc", f"--proto_path={ROOT}", "--include_imports", "--include_source_info"]
         command += [f"--descriptor_set_out={output.name}", "proto/datasets.proto"]
         subprocess.run(command, cwd=ROOT, check=True)
-        files = descriptor_pb2.FileDescriptorSet.FromString(output.read())
-    return files.file[0]
+        return list(descriptor_pb2.FileDescriptorSet.FromString(output.read()).file)
 
 
 def _enum(
-    declared: descriptor_pb2.EnumDescriptorProto, comments: dict[_Path, str], path: _Path
+    declared: descriptor_pb2.EnumDescriptorProto,
+    comments: dict[_Path, str],
+    path: _Path,
+    see: str,
 ) -> Iterator[str]:
     yield f"class {declared.name}(str, enum.Enum):"
-    yield from _docstring(comments.get(path) or f"See proto/datasets.proto, {declared.name}.")
+    yield from _docstring(comments.get(path) or f"{see}, {declared.name}.")
     yield ""
     for index, value in enumerate(declared.value):
         yield f'    {value.name} = "{value.name}"'
@@ -91,10 +98,11 @@ def _message(
     first_values: dict[str, str],
     comments: dict[_Path, str],
     path: _Path,
+    see: str,
 ) -> Iterator[str]:
     yield "@dataclass"
     yield f"class {message.name}(Message):"
-    yield from _docstring(comments.get(path) or f"See proto/datasets.proto, {message.name}.")
+    yield from _docstring(comments.get(path) or f"{see}, {message.name}.")
     yield ""
     for index, field in enumerate(message.field):
         name = field.name + "_" if keyword.iskeyword(field.name) else field.name

@@ -1,4 +1,4 @@
-"""Arrow types and values of the messages of proto/datasets.proto.
+"""Arrow types and values of the messages of proto/datasets.
 
 A column bears the name of the field it is of, its unit included; a message inside a message
 is a struct, and null where nothing was recorded; an enum is its name. Unsigned 64-bit numbers

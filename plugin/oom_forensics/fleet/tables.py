@@ -22,7 +22,7 @@ HOST_LEFT_OUT = frozenset({"allocators", "environment", "hooks"})
 
 @dataclass(frozen=True)
 class Column:
-    """A column that is no field of proto/datasets.proto."""
+    """A column that is no field of proto/datasets."""
 
     name: str
     kind: pa.DataType
