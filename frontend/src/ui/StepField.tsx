@@ -1,4 +1,4 @@
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 
 interface StepFieldProps {
   readonly label: string;
@@ -12,6 +12,10 @@ interface StepFieldProps {
 /** A field for the number of a training step; taken on Enter or when it is left. */
 export function StepField({ label, value, first, last, onChange }: StepFieldProps) {
   const id = useId();
+  const chosen = value === undefined ? '' : String(value);
+  // What is typed is kept: views draw this anew as their answers come.
+  const [text, setText] = useState(chosen);
+  useEffect(() => setText(chosen), [chosen]);
   return (
     <div class="field step">
       <label class="field-label" for={id}>
@@ -23,8 +27,9 @@ export function StepField({ label, value, first, last, onChange }: StepFieldProp
         min={String(first)}
         max={String(last)}
         step={1}
-        value={value === undefined ? '' : String(value)}
+        value={text}
         placeholder={`${first} to ${last}`}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
         onChange={({ currentTarget }) => {
           if (currentTarget.value !== '' && currentTarget.reportValidity()) {
             onChange(BigInt(currentTarget.value));

@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
 /** Wait for the next letter before asking the converter. */
 const TYPING_MS = 250;
@@ -20,10 +20,13 @@ export function TextField(props: TextFieldProps) {
   const list = useId();
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
+  // The newest: what another field has changed meanwhile stays changed.
+  const newestOnChange = useRef(onChange);
+  newestOnChange.current = onChange;
   // Only typing starts the clock
   useEffect(() => {
     if (text === value) return;
-    const timer = window.setTimeout(() => onChange(text), TYPING_MS);
+    const timer = window.setTimeout(() => newestOnChange.current(text), TYPING_MS);
     return () => window.clearTimeout(timer);
   }, [text]);
   return (
