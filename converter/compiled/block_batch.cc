@@ -1,5 +1,6 @@
 #include "converter/compiled/block_batch.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -8,18 +9,26 @@
 namespace oom_forensics {
 namespace {
 
+// Of the kernel of a convolution in two dimensions.
+constexpr size_t kKernelDims = 4;
+
 // 0: it has no dims, or they cannot be read.
 int64_t LeadingDim(const std::string& shape) {
   std::vector<int64_t> dims;
   return ParseShape(shape, &dims) && !dims.empty() ? dims.front() : 0;
 }
 
-// Arguments that the module does not write a result over: no weights.
-std::set<int64_t> BatchCandidates(const CompiledModule& module) {
+// Allocations of the arguments that the module writes a result over: weights.
+std::set<int64_t> WrittenOver(const CompiledModule& module) {
   std::set<int64_t> written_over;
   for (const CompiledAllocation& result : module.fresh_results) {
     written_over.insert(result.index);
   }
+  return written_over;
+}
+
+std::set<int64_t> BatchCandidates(const CompiledModule& module) {
+  const std::set<int64_t> written_over = WrittenOver(module);
   std::set<int64_t> candidates;
   for (const CompiledAllocation& argument : module.allocations) {
     if (argument.kind != BufferKind::kParameter ||
@@ -34,14 +43,37 @@ std::set<int64_t> BatchCandidates(const CompiledModule& module) {
   return candidates;
 }
 
+// Whether the dims are those of the weight, but for one behind the first that
+// is a part of the weight's: one of the four kernels of an LSTM.
+bool IsPartOf(const std::vector<int64_t>& dims,
+              const std::vector<int64_t>& weight) {
+  if (dims.size() != weight.size() || dims.front() != weight.front()) {
+    return false;
+  }
+  size_t parts = 0;
+  for (size_t i = 1; i < dims.size(); ++i) {
+    if (dims[i] == weight[i]) continue;
+    if (dims[i] <= 0 || weight[i] % dims[i] != 0) return false;
+    ++parts;
+  }
+  return parts == 1;
+}
+
 }  // namespace
 
 BlockBatch::BlockBatch(const CompiledModule& module, int64_t size)
     : size_(size) {
+  const std::set<int64_t> written_over = WrittenOver(module);
   for (const CompiledAllocation& argument : module.allocations) {
     if (argument.kind != BufferKind::kParameter) continue;
     for (const CompiledBuffer& buffer : argument.buffers) {
-      if (LeadingDim(buffer.shape) != size) fixed_shapes_.insert(buffer.shape);
+      const bool is_fixed = LeadingDim(buffer.shape) != size;
+      if (is_fixed) fixed_shapes_.insert(buffer.shape);
+      std::vector<int64_t> dims;
+      if ((is_fixed || written_over.count(argument.index) != 0) &&
+          ParseShape(buffer.shape, &dims) && !dims.empty()) {
+        weight_dims_.insert(std::move(dims));
+      }
     }
   }
 }
@@ -57,6 +89,47 @@ bool BlockBatch::Scales(const CompiledBuffer& buffer) const {
   return dims.size() > 2 && dims[1] == size_;
 }
 
+bool BlockBatch::MayBeWeight(const CompiledBuffer& buffer) const {
+  std::vector<int64_t> dims;
+  if (!ParseShape(buffer.shape, &dims) || dims.empty()) return false;
+  if (IsLikeWeight(dims, buffer.held_for_backward)) return true;
+  // A loop over time stacks the gradients of its rounds. Where their number may
+  // be the batch, too, that is told of kernels only: a matrix is soon as large
+  // as another.
+  const bool may_be_batch = dims.front() > 0 && dims.front() % size_ == 0;
+  if (dims.size() < (may_be_batch ? kKernelDims + 1 : 3)) return false;
+  dims.erase(dims.begin());
+  return IsLikeWeight(dims, buffer.held_for_backward);
+}
+
+bool BlockBatch::IsLikeWeight(const std::vector<int64_t>& dims,
+                              bool held_for_backward) const {
+  return std::any_of(weight_dims_.begin(), weight_dims_.end(),
+                     [&](const std::vector<int64_t>& weight) {
+                       if (IsPartOf(dims, weight)) return true;
+                       // What is held for the backward pass are activations;
+                       // of weights next to nothing is copied for it.
+                       return !held_for_backward &&
+                              std::is_permutation(weight.begin(), weight.end(),
+                                                  dims.begin(), dims.end());
+                     });
+}
+
+uint64_t BlockBatch::LeastBytesOf(const CompiledAllocation& block,
+                                  bool surely) const {
+  CompiledAllocation fixed;
+  fixed.size_bytes = block.size_bytes;
+  for (const CompiledBuffer& buffer : block.buffers) {
+    if (Scales(buffer) && !(surely && MayBeWeight(buffer))) continue;
+    fixed.buffers.push_back(buffer);
+  }
+  const std::vector<LiveBytes> live = fixed.LiveOver();
+  const auto most = std::max_element(
+      live.begin(), live.end(),
+      [](const LiveBytes& a, const LiveBytes& b) { return a.bytes < b.bytes; });
+  return most == live.end() ? 0 : fixed.LiveBytesAt(most->point);
+}
+
 BlockBatch::Share BlockBatch::ShareOf(const CompiledAllocation& block) const {
   Share share;
   for (const BlockPart& part : block.PartsAt(block.peak)) {
@@ -65,6 +138,9 @@ BlockBatch::Share BlockBatch::ShareOf(const CompiledAllocation& block) const {
     if (!Scales(block.buffers[part.buffer])) continue;
     ++share.buffers;
     share.bytes += part.size_bytes;
+    if (!MayBeWeight(block.buffers[part.buffer])) {
+      share.sure_bytes += part.size_bytes;
+    }
   }
   return share;
 }

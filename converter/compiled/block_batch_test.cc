@@ -30,8 +30,9 @@ class Step {
     }
   }
 
-  void Buffer(std::string shape) {
+  void Buffer(std::string shape, bool held_for_backward = false) {
     CompiledBuffer buffer;
+    buffer.held_for_backward = held_for_backward;
     buffer.shape = std::move(shape);
     buffer.offset_bytes = block_.size_bytes;
     buffer.size_bytes = 100;
@@ -39,6 +40,18 @@ class Step {
     block_.buffers.push_back(std::move(buffer));
   }
 
+  // Lives after all others, in a place of theirs.
+  void LaterBuffer(std::string shape, uint64_t offset_bytes) {
+    CompiledBuffer buffer;
+    buffer.shape = std::move(shape);
+    buffer.offset_bytes = offset_bytes;
+    buffer.size_bytes = 100;
+    buffer.live = {1, 1};
+    block_.buffers.push_back(std::move(buffer));
+  }
+
+  const CompiledModule& module() const { return module_; }
+  const CompiledAllocation& block() const { return block_; }
   std::optional<BlockBatch> Find() const {
     return BlockBatch::Find(module_, block_);
   }
@@ -90,6 +103,48 @@ TEST(BlockBatchTest, StandsBehindTheRoundsOfALoop) {
   ASSERT_TRUE(batch.has_value());
   EXPECT_EQ(batch->size(), 512);
   EXPECT_EQ(step.ShareOf(*batch).bytes, 100u) << "not the weight's gradient";
+}
+
+// A ConvLSTM of 8 frames with kernels of 5 x 5, at a batch of 5.
+TEST(BlockBatchTest, WhatMayBeAWeightIsNotSureToShrink) {
+  Step step;
+  step.Argument("[5,8,24,24,1]", false);
+  step.Argument("[5,5,16,64]", true);
+  step.Buffer("[5,24,24,16]");
+  // The kernel of one of its gates, and the gradients of those of all rounds.
+  step.Buffer("[5,5,16,16]");
+  step.Buffer("[8,5,5,16,16]");
+  // The gradient of the kernel, as it is and with its dims in another order.
+  step.Buffer("[5,5,16,64]");
+  step.Buffer("[5,5,64,16]");
+  const BlockBatch::Share share = step.ShareOf(BlockBatch(step.module(), 5));
+  EXPECT_EQ(share.bytes, 500u);
+  EXPECT_EQ(share.sure_bytes, 100u);
+}
+
+TEST(BlockBatchTest, WhatIsHeldForTheBackwardPassIsNoGradientOfAWeight) {
+  Step step;
+  step.Argument("[64,64]", false);
+  step.Argument("[64,64]", true);
+  step.Buffer("[64,64]");
+  step.Buffer("[64,64]", /*held_for_backward=*/true);
+  const BlockBatch::Share share = step.ShareOf(BlockBatch(step.module(), 64));
+  EXPECT_EQ(share.bytes, 200u);
+  EXPECT_EQ(share.sure_bytes, 100u);
+}
+
+TEST(BlockBatchTest, TheLeastOfABlockIsOfWhereMostDoesNotShrink) {
+  Step step;
+  step.Argument("[512,32]", false);
+  step.Argument("[256,64]", true);
+  step.Buffer("[512,64]");
+  step.Buffer("[30]");
+  // Once the activation is gone, two gradients lie in its place.
+  step.LaterBuffer("[256,64]", 0);
+  step.LaterBuffer("[40]", 100);
+  const BlockBatch batch(step.module(), 512);
+  EXPECT_EQ(step.ShareOf(batch).bytes, 100u);
+  EXPECT_EQ(batch.LeastBytesOf(step.block(), /*surely=*/true), 200u);
 }
 
 TEST(BlockBatchTest, IsNotKnownWhereTheBlockDoesNotShowIt) {

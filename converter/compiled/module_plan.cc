@@ -36,12 +36,13 @@ ModulePlan::ModulePlan(const CompiledModule& module, int64_t batch)
   batch_.emplace(std::move(known));
 }
 
-std::vector<ForecastSite> ModulePlan::Planned(StringId op, int64_t from) const {
+std::vector<ForecastSite> ModulePlan::Planned(StringId op, int64_t from,
+                                              Reading reading) const {
   std::vector<ForecastSite> sites;
   for (const CompiledAllocation& allocation : module_.allocations) {
     // They are asked for in the order of their numbers.
     if (allocation.index >= from && IsAskedFor(allocation)) {
-      sites.push_back(SiteOf(op, allocation));
+      sites.push_back(SiteOf(op, allocation, reading));
     }
   }
   return sites;
@@ -51,22 +52,27 @@ std::vector<ForecastSite> ModulePlan::FreshResults(StringId op,
                                                    size_t from) const {
   std::vector<ForecastSite> sites;
   for (size_t i = from; i < module_.fresh_results.size(); ++i) {
-    sites.push_back(SiteOf(op, module_.fresh_results[i]));
+    sites.push_back(SiteOf(op, module_.fresh_results[i], Reading::kByShape));
   }
   return sites;
 }
 
 ForecastSite ModulePlan::SiteOf(StringId op,
-                                const CompiledAllocation& allocation) const {
+                                const CompiledAllocation& allocation,
+                                Reading reading) const {
   ForecastSite site;
   site.op = op;
   // The file may be damaged.
   site.requested_bytes = std::min(kMaxChunkBytes, allocation.size_bytes);
-  if (batch_.has_value()) {
-    site.per_example_bytes =
-        std::min(site.requested_bytes, batch_->ShareOf(allocation).bytes) /
-        static_cast<uint64_t>(batch_->size());
-  }
+  if (!batch_.has_value()) return site;
+  const bool surely = reading == Reading::kSure;
+  const BlockBatch::Share share = batch_->ShareOf(allocation);
+  site.per_example_bytes =
+      std::min(site.requested_bytes, surely ? share.sure_bytes : share.bytes) /
+      static_cast<uint64_t>(batch_->size());
+  site.least_bytes =
+      std::min(site.requested_bytes, batch_->LeastBytesOf(allocation, surely));
+  site.is_laid_out_anew = surely && site.per_example_bytes > 0;
   return site;
 }
 

@@ -20,6 +20,9 @@ namespace oom_forensics {
 inline constexpr std::string_view kPlannedOrder = "planned by XLA";
 inline constexpr std::string_view kFreshResultsOrder =
     "with all results beside the arguments";
+// And a reading of the plan that matters for another batch only.
+inline constexpr std::string_view kSureOrder =
+    "planned by XLA, what may be a weight not scaled";
 
 // Whether a run asks the allocator for it.
 bool IsAskedFor(const CompiledAllocation& allocation);
@@ -30,9 +33,14 @@ class ModulePlan {
   // the plan.
   ModulePlan(const CompiledModule& module, int64_t batch);
 
+  // What of a block is taken to grow with the batch: all whose shape says so,
+  // or what is sure to.
+  enum class Reading { kByShape, kSure };
+
   // What the buffer assignment plans, in the order in which a run asks, from
   // the allocation of that index on; for all of it asks `op`.
-  std::vector<ForecastSite> Planned(StringId op, int64_t from = 0) const;
+  std::vector<ForecastSite> Planned(StringId op, int64_t from = 0,
+                                    Reading reading = Reading::kByShape) const;
   // What it asks for after that where no result may be written over its
   // argument, from the result of that number on.
   std::vector<ForecastSite> FreshResults(StringId op, size_t from = 0) const;
@@ -42,7 +50,8 @@ class ModulePlan {
   const std::optional<BlockBatch>& batch() const { return batch_; }
 
  private:
-  ForecastSite SiteOf(StringId op, const CompiledAllocation& allocation) const;
+  ForecastSite SiteOf(StringId op, const CompiledAllocation& allocation,
+                      Reading reading) const;
 
   const CompiledModule& module_;
   std::optional<BlockBatch> batch_;

@@ -55,13 +55,20 @@ class Planner {
       forecast_.op_count = whole->program.size();
       // One is as good as another.
       const ForecastOrderTrace& order = orders.front();
-      if (!whole->fresh_results.empty()) {
-        fits = AddOrder(order, std::string(kFreshResultsOrder), true);
+      const bool has_fresh = !whole->fresh_results.empty();
+      if (has_fresh) {
+        fits = AddOrder(order, std::string(kFreshResultsOrder),
+                        &Requests::planned, true);
       }
-      fits = fits && AddOrder(order, std::string(kPlannedOrder), false);
+      fits = fits && AddOrder(order, std::string(kPlannedOrder),
+                              &Requests::planned, false);
+      if (ModulePlan(*whole, forecast_.batch).batch().has_value()) {
+        fits = fits && AddOrder(order, std::string(kSureOrder),
+                                &Requests::surely_planned, has_fresh);
+      }
     } else {
       for (const ForecastOrderTrace& order : orders) {
-        fits = fits && AddOrder(order, order.name, true);
+        fits = fits && AddOrder(order, order.name, &Requests::planned, true);
       }
     }
     if (!fits) Refuse("it has more requests than a step can have.");
@@ -71,6 +78,8 @@ class Planner {
   // What stands in the place of a site, by index into ForecastTrace::sites.
   struct Requests {
     std::vector<uint32_t> planned;
+    // The same requests, as they surely grow with the batch.
+    std::vector<uint32_t> surely_planned;
     std::vector<uint32_t> fresh;
   };
 
@@ -79,12 +88,15 @@ class Planner {
     Requests& requests = requests_.emplace_back();
     if (module == nullptr) {
       Append({site}, &requests.planned);
+      requests.surely_planned = requests.planned;
       return;
     }
     const ModulePlan plan(*module, forecast_.batch);
     const StringId op = trace_.strings.Intern(absl::StrCat(
         module->function, "/xla_", Absl(BufferKindName(BufferKind::kTemp))));
     Append(plan.Planned(op), &requests.planned);
+    Append(plan.Planned(op, 0, ModulePlan::Reading::kSure),
+           &requests.surely_planned);
     Append(plan.FreshResults(op), &requests.fresh);
   }
 
@@ -123,6 +135,7 @@ class Planner {
 
   // False where there would be too many.
   bool AddOrder(const ForecastOrderTrace& order, std::string name,
+                std::vector<uint32_t> Requests::*plan,
                 bool with_fresh_results) {
     ForecastOrderTrace planned;
     planned.name = std::move(name);
@@ -139,7 +152,7 @@ class Planner {
       }
       const Requests& requests = requests_[event.index];
       const uint32_t first = count;
-      for (const auto* each : {&requests.planned, &requests.fresh}) {
+      for (const auto* each : {&(requests.*plan), &requests.fresh}) {
         if (each == &requests.fresh && !with_fresh_results) break;
         for (const uint32_t site : *each) {
           planned.events.push_back({false, site});

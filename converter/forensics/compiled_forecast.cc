@@ -98,18 +98,29 @@ std::shared_ptr<const ForecastTrace> ForecastAsCompiled(
   const ModulePlan plan(module, graph.batch);
   const StringId op = replay.SiteOf(failure).op;
   ForecastOrderTrace planned{std::string(kPlannedOrder), {}};
-  Ask(HeldSince(replay, begin, failure, plan), &planned, forecast.get());
+  const std::vector<ForecastSite> held =
+      HeldSince(replay, begin, failure, plan);
+  Ask(held, &planned, forecast.get());
   if (refused->fresh_result >= 0) {
     Ask(plan.FreshResults(op, static_cast<size_t>(refused->fresh_result)),
         &planned, forecast.get());
   } else {
     Ask(plan.Planned(op, refused->allocation), &planned, forecast.get());
-    if (!module.fresh_results.empty() &&
-        !RanBefore(replay, failure, begin, refused->module)) {
+    const bool has_fresh = !module.fresh_results.empty() &&
+                           !RanBefore(replay, failure, begin, refused->module);
+    if (has_fresh) {
       ForecastOrderTrace fresh = planned;
       fresh.name = kFreshResultsOrder;
       Ask(plan.FreshResults(op), &fresh, forecast.get());
       forecast->orders.push_back(std::move(fresh));
+    }
+    if (plan.batch().has_value()) {
+      ForecastOrderTrace sure{std::string(kSureOrder), {}};
+      Ask(held, &sure, forecast.get());
+      Ask(plan.Planned(op, refused->allocation, ModulePlan::Reading::kSure),
+          &sure, forecast.get());
+      if (has_fresh) Ask(plan.FreshResults(op), &sure, forecast.get());
+      forecast->orders.push_back(std::move(sure));
     }
   }
   forecast->orders.push_back(std::move(planned));

@@ -104,6 +104,9 @@ PoolBeforeStep PoolBeforeRefusal(const AllocatorReplay& replay, Row failure,
       replay, forecast,
       PoolBefore(replay, BeginOfRun(replay, failure, forecast.step_id),
                  limit_bytes));
+  if (forecast.planned && replay.trace().has_layout) {
+    pool.pieces_at_refusal = LayoutAt(replay, failure);
+  }
   pool.refused_need_bytes =
       replay.usage().At(failure).in_use_bytes +
       RoundedBytes(replay.SiteOf(failure).requested_bytes);

@@ -24,6 +24,10 @@ struct PoolBeforeStep {
   BfcSettings settings;
   // The map itself; empty where none is known.
   Layout layout;
+  // The pieces that it had when XLA's block was refused: before its first step
+  // a program traces and compiles, which is no part of the plan. Empty: those
+  // of `layout`.
+  Layout pieces_at_refusal;
   // ElementSites() of the forecast; empty: it has none.
   std::vector<bool> element_sites;
   // Of a step that was refused memory: what was in use then and the request; 0:

@@ -75,7 +75,8 @@ bool GradeByForecast(const OomCase& oom, RemedyCandidate* candidate) {
         " of ", FormatBytes(limit_bytes),
         batch == forecast->batch()
             ? "."
-            : "; buffers of another batch are taken to scale with it."));
+            : "; buffers of another batch are taken to scale with it, at "
+              "worst without those that have the shape of a weight."));
     return true;
   }
   remedy->set_proof(absl::StrCat(

@@ -125,6 +125,7 @@ class StepForecastModel {
   // that limit does not come to by what was live alone. What a program did
   // before the step (make its variables, say) it does in any limit.
   bool HadOtherPieces(uint64_t limit_bytes) const;
+  const Layout& Pieces() const;
   // A pool of these pieces; with what was live in them, or empty.
   BfcModel PoolInPieces(uint64_t limit_bytes, bool with_live) const;
   // Puts what was live into an empty pool; false: it has no room for it.

@@ -122,6 +122,21 @@ TEST(StepForecastTest, ABatchScalesWhatGrowsWithItOnly) {
   EXPECT_LT(model.NeedOf(1).high_bytes, model.NeedOf(4).low_bytes);
 }
 
+TEST(StepForecastTest, ABlockOfXlaIsScaledWithAMargin) {
+  ForecastTrace forecast = TwoActivations();
+  ForecastSite& block = forecast.sites[0];
+  block.least_bytes = 15 * kMiB;
+  const StepForecastModel model(forecast, Holding({}));
+  EXPECT_EQ(model.BytesOf(block, 2), 20 * kMiB);
+  EXPECT_EQ(model.BytesOf(block, 1), 15 * kMiB)
+      << "other buffers are the most then";
+  block.is_laid_out_anew = true;
+  EXPECT_EQ(model.BytesOf(block, 2), 20 * kMiB + 20 * kMiB / 50);
+  EXPECT_EQ(model.BytesOf(block, 4), 40 * kMiB) << "as it was";
+  block.per_example_bytes = 0;
+  EXPECT_EQ(model.BytesOf(block, 2), 40 * kMiB) << "no more than it was";
+}
+
 TEST(StepForecastTest, TheLargestBatchFitsAndTheNextDoesNot) {
   const ForecastTrace forecast = TwoActivations();
   const StepForecastModel model(forecast, Holding({}));
@@ -259,6 +274,21 @@ TEST(StepForecastTest, APoolThatBeganInSmallPiecesNeedsMoreThanOneThatGrows) {
   EXPECT_EQ(model.FitOf(4, enough_bytes), Fit::kUncertain);
   EXPECT_GT(model.EnoughLimit(4), enough_bytes);
   EXPECT_EQ(model.FitOf(4, model.EnoughLimit(4)), Fit::kFits);
+}
+
+TEST(StepForecastTest, WhatTracingTookBeforeABlockOfXlaIsThereInAnyLimit) {
+  const ForecastTrace forecast = TwoActivations();
+  PoolBeforeStep pool = Holding({20 * kMiB});
+  const uint64_t enough_bytes =
+      StepForecastModel(forecast, pool).EnoughLimit(4);
+  pool.layout = {{0x10000000, 20 * kMiB, {}}};
+  for (uint64_t i = 0; i < 4; ++i) {
+    const uint64_t address = 0x10000000 + i * 64 * kMiB;
+    pool.pieces_at_refusal.push_back(
+        {address, 36 * kMiB, {{address, 36 * kMiB, Block::kFree, 0}}});
+  }
+  const StepForecastModel model(forecast, std::move(pool));
+  EXPECT_EQ(model.FitOf(4, enough_bytes), Fit::kUncertain);
 }
 
 TEST(StepForecastTest, InTheRecordedMapTheRequestWithoutAPlaceIsNamed) {

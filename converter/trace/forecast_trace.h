@@ -19,6 +19,11 @@ struct ForecastSite {
   uint64_t requested_bytes = 0;
   // Of these, what each example of the batch takes.
   uint64_t per_example_bytes = 0;
+  // What it takes however small the batch is.
+  uint64_t least_bytes = 0;
+  // A block that XLA lays out anew for another batch: by how much that misses
+  // what scaling gives is not known.
+  bool is_laid_out_anew = false;
 };
 
 // A request, or the free of what an earlier one got.

@@ -75,6 +75,7 @@ def test_a_leak_of_tapes_is_told_with_the_list_that_keeps_them(
         ("Cautious 'cautious' in __main__ → dict 'items' (1 item) → EagerTensor", 3),
         ("function <lambda> (kept.py:{closure}) 'function' in __main__ → EagerTensor", 5),
         ("generator generate (kept.py:{generator}) 'generator' in __main__ → EagerTensor", 6),
+        ("EagerTensor 'probabilities' in __main__ → EagerTensor '_keras_logits'", 2),
         (
             "list 'errors' in __main__ (1 item) → exception ValueError → traceback"
             " → frame of fail (kept.py:{failure}) → EagerTensor 'inner'",

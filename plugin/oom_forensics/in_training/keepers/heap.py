@@ -66,7 +66,9 @@ class Heap:
             if place is None:
                 continue
             place.append(each)
-            if place is self.variables or place is self.tapes:
+            # A tensor may have another as an attribute: Keras leaves the logits of a softmax or
+            # a sigmoid with its output.
+            if place is not self._holders:
                 self._holders.append(each)
 
     def forget(self) -> None:
