@@ -16,13 +16,6 @@
 #include "collector/recording/clock.h"
 #include "collector/recording/thread_state.h"
 #include "collector/snapshot_signal.h"
-#include "collector/tensorflow/allocator_slots.h"
-#include "collector/tensorflow/bfc_hooks.h"
-#include "collector/tensorflow/cpu_allocator.h"
-#include "collector/tensorflow/device_names.h"
-#include "collector/tensorflow/direct_hooks.h"
-#include "collector/tensorflow/region_hooks.h"
-#include "collector/tensorflow/request_recorder.h"
 #include "collector/trace/modules_plane.h"
 #include "collector/trace/trace_writer.h"
 #include "collector/version.h"
@@ -109,33 +102,21 @@ Collector::Collector(const Settings& settings)
                  [this](const Recording& recording,
                         const std::vector<const Site*>& sites) {
                    return ModulesPlane(recording, sites);
-                 }}) {
-  hooks_ = "switched off by OOM_FORENSICS=0";
-  attribution_ = hooks_;
-}
+                 }}) {}
 
 void Collector::Hook() {
   if (std::exchange(hook_tried_, true)) return;
-  if (const auto library = TensorFlowLibrary::Find()) {
-    tensorflow_version_ = library->Version();
-    HookLibrary(*library);
-  } else {
-    hooks_ = "libtensorflow_framework.so.2 is not loaded";
-  }
-  if (!allocators_hooked_) attribution_ = "off: no allocator is hooked";
-  const std::string version = tensorflow_version_.empty()
-                                  ? "TensorFlow"
-                                  : "TensorFlow " + tensorflow_version_;
-  if (!allocators_hooked_) {
-    Say(version + " is not recognised; nothing is recorded (" +
-        hooks_.substr(0, hooks_.find('\n')) + ")");
-  } else if (attribution_ != "on") {
-    Say("allocations of " + version +
-        " are recorded without op names, attribution is " + attribution_);
-  }
+  ListenForForks();
+  hooked_.Install(&recorder_, &stacks_, &xla_,
+                  [this](const RefusedRequest& refused) {
+                    flight_recorder_.OnOutOfMemory(refused);
+                  });
+  if (!hooked_.allocators_hooked()) return;
+  device_memory_.Install();
+  SetDeviceProbe(&Collector::ProbeDevices);
 }
 
-void Collector::HookLibrary(const TensorFlowLibrary& library) {
+void Collector::ListenForForks() {
   pthread_atfork([] { Get()->recorder_.BeforeFork(); },
                  [] { Get()->recorder_.AfterForkInParent(); },
                  [] {
@@ -148,33 +129,6 @@ void Collector::HookLibrary(const TensorFlowLibrary& library) {
                    Get()->flight_recorder_.AfterForkInChild();
                    Get()->xla_.AfterForkInChild();
                  });
-  // Never freed: threads may be in a hook until the process is gone.
-  const auto* requests = new RequestRecorder(
-      library, &recorder_, &stacks_, [this](const RefusedRequest& refused) {
-        flight_recorder_.OnOutOfMemory(refused);
-      });
-  attribution_ = requests->attribution();
-  // First: it looks into a table that is changed next.
-  const auto slots = FindAllocatorSlots(library);
-  const HookReport pools = InstallBfcHooks(library, requests);
-  hooks_ = pools.sentences;
-  allocators_hooked_ = pools.hooked;
-  if (pools.hooked) hooks_ += '\n' + InstallRegionHooks(library, &recorder_);
-  if (slots.has_value()) {
-    const HookReport direct = InstallDirectHooks(library, *slots, requests);
-    allocators_hooked_ |= direct.hooked;
-    hooks_ += '\n' + direct.sentences;
-    hooks_ += '\n' + InstallCpuAllocatorHooks(library, *slots);
-  } else {
-    hooks_ += "\nallocators without a pool: tsl::Allocator is not as expected";
-  }
-  if (!allocators_hooked_) return;
-  hooks_ += '\n' + InstallDeviceNames(library, &recorder_.allocators());
-  const HookReport compiled = xla_.Install(library);
-  hooks_ += '\n' + compiled.sentences;
-  compiled_functions_ = compiled.hooked ? "on" : "off: " + compiled.sentences;
-  device_memory_.Install();
-  SetDeviceProbe(&Collector::ProbeDevices);
 }
 
 void Collector::ProbeDevices(ProbeMoment moment) noexcept {
@@ -213,10 +167,7 @@ std::string Collector::Configure(const std::string& name,
   if (!error.empty()) return error;
   if (name == "enabled") {
     if (changed.enabled) Hook();
-    SetBfcHooksActive(changed.enabled);
-    SetDirectHooksActive(changed.enabled);
-    SetCpuAllocatorHooksActive(changed.enabled);
-    xla_.SetActive(changed.enabled);
+    hooked_.SetActive(changed.enabled);
     recorder_.Clear();
     saw_everything_ = false;
   } else if (name == "snapshot_signal" || name == "cupti" ||
@@ -271,9 +222,9 @@ Settings Collector::CurrentSettings() {
 SessionFacts Collector::Facts() {
   const Settings settings = CurrentSettings();
   SessionFacts facts;
-  facts.tensorflow_version = tensorflow_version_;
-  facts.hooks = hooks_;
-  facts.attribution = attribution_;
+  facts.tensorflow_version = hooked_.version();
+  facts.hooks = hooked_.sentences();
+  facts.attribution = hooked_.attribution();
   const cupti::WatchMode watch = device_memory_.Mode();
   facts.cupti_mode = watch.mode;
   facts.cupti_reason = watch.reason;
@@ -303,28 +254,17 @@ std::vector<AllocatorInfo> Collector::KnownAllocators() {
 }
 
 std::vector<AllocatorState> Collector::AllocatorStates() {
-  std::vector<AllocatorState> states = StatesOfBfcAllocators();
-  for (AllocatorState& state : StatesOfDirectAllocators()) {
-    states.push_back(std::move(state));
-  }
+  std::vector<AllocatorState> states = StatesOfAllocators();
   for (AllocatorState& state : states) {
+    if (!state.has_events) continue;
     state.info.complete &= saw_everything_;
     state.unlisted_allocations = recorder_.CountUnlisted(state.info.id);
-  }
-  if (const auto statistics = StatisticsOfCpuAllocator()) {
-    AllocatorState state;
-    state.info.name = "cpu";
-    state.info.kind = "cpu";
-    state.info.device_name = "/device:CPU:0";
-    state.has_events = false;
-    state.statistics = statistics;
-    states.push_back(std::move(state));
   }
   return states;
 }
 
 void Collector::StartSession() {
-  if (allocators_hooked_) captures_.Begin(CaptureOwner::kProfiler);
+  if (hooked_.allocators_hooked()) captures_.Begin(CaptureOwner::kProfiler);
 }
 
 std::string Collector::StopSession() { return captures_.EndSession(); }
@@ -334,7 +274,8 @@ std::string Collector::TakeDevicePlanes() {
 }
 
 std::string Collector::StartRecording() {
-  if (!allocators_hooked_ || captures_.Begin(CaptureOwner::kPython)) return "";
+  if (!hooked_.allocators_hooked() || captures_.Begin(CaptureOwner::kPython))
+    return "";
   return "a recording runs already; end it before another begins";
 }
 
@@ -358,7 +299,7 @@ std::string Collector::ModulesPlane(const Recording& recording,
 }
 
 void Collector::BeginStep(int64_t step) {
-  if (!allocators_hooked_) return;
+  if (!hooked_.allocators_hooked()) return;
   recorder_.RecordStep(step < 0 ? kNoStep : step, CurrentThread().os_id);
 }
 
@@ -368,12 +309,12 @@ std::string Collector::StatusJson() {
   json.BeginObject();
   json.Field("loaded", true);
   json.Field("collectorVersion", kCollectorVersion);
-  json.Field("tensorflowVersion", tensorflow_version_);
+  json.Field("tensorflowVersion", hooked_.version());
   json.Field("enabled", settings.enabled);
-  json.Field("hooked", allocators_hooked_);
-  json.Field("hooks", hooks_);
-  json.Field("attribution", attribution_);
-  json.Field("compiledFunctions", compiled_functions_);
+  json.Field("hooked", hooked_.allocators_hooked());
+  json.Field("hooks", hooked_.sentences());
+  json.Field("attribution", hooked_.attribution());
+  json.Field("compiledFunctions", hooked_.compiled_functions());
   json.Field("stacks", stacks_.State());
   const cupti::WatchMode watch = device_memory_.Mode();
   json.Field("cuptiMode", watch.mode);

@@ -14,7 +14,7 @@
 #include "collector/captures.h"
 #include "collector/cupti/device_memory_watcher.h"
 #include "collector/flight_recorder/flight_recorder.h"
-#include "collector/library/tensorflow_library.h"
+#include "collector/hooked_tensorflow.h"
 #include "collector/python/stack_taker.h"
 #include "collector/recording/recorder.h"
 #include "collector/settings.h"
@@ -85,7 +85,7 @@ class Collector {
 
   // Hooks TensorFlow, if it was not tried before.
   void Hook();
-  void HookLibrary(const TensorFlowLibrary& library);
+  static void ListenForForks();
   static void ProbeDevices(ProbeMoment moment) noexcept;
   Settings CurrentSettings();
   SessionFacts Facts();
@@ -112,15 +112,8 @@ class Collector {
   // False once the hooks were out of place for a while: what is live may then
   // be more than is known.
   std::atomic<bool> saw_everything_{true};
-  // At least one class of allocators is hooked.
-  bool allocators_hooked_ = false;
-  // What is and what not, one sentence per line; and whether ops are named.
-  std::string hooks_;
-  std::string attribution_;
-  // Whether allocations of compiled functions are named: "on", or why not.
-  std::string compiled_functions_;
-  std::string tensorflow_version_;
   Xla xla_;
+  HookedTensorFlow hooked_;
   cupti::DeviceMemoryWatcher device_memory_;
   Captures captures_;
 };

@@ -74,6 +74,7 @@ JOINING = {
     "collector/c_api",
     "collector/captures",
     "collector/collector",
+    "collector/hooked_tensorflow",
     "collector/profiler_plugin",
     "collector/python_bridge",
     "collector/snapshot_signal",
