@@ -49,7 +49,8 @@ def run_python() -> RunPython:
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, str(script), *map(str, arguments)],
-            env={**os.environ, **BFC_ENVIRONMENT, **environment},
+            # A crash says where Python was.
+            env={**os.environ, "PYTHONFAULTHANDLER": "1", **BFC_ENVIRONMENT, **environment},
             capture_output=True,
             text=True,
             timeout=timeout,

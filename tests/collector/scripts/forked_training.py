@@ -4,7 +4,9 @@ Argument: a folder; each child's runs go into one of its own. The first child is
 TensorFlow has done anything and trains a Keras model. The others are made while a thread of the
 parent records, writes snapshots and asks the allocators. TensorFlow's own threads are not in
 these: they train op by op. And no op runs at the very moment: TensorFlow's allocator holds a
-lock of its own then, which the child would wait for, with the collector or without.
+lock of its own then, which the child would wait for, with the collector or without. Nor is an
+op of several threads the first of its kind: TensorFlow's dispatcher (python_api_dispatcher.cc)
+then asks Python about arguments that another thread has put in their place.
 """
 
 import contextlib
@@ -72,10 +74,14 @@ def child_that(train: Callable[[], None], name: str) -> int:
         os._exit(1)
 
 
+def some_ops() -> None:
+    tf.reduce_sum(tf.random.normal([64, 64]) @ tf.ones([64, 64]))
+
+
 def allocate(may_go_on: threading.Lock) -> None:
     while not stop.is_set():
         with may_go_on:
-            tf.reduce_sum(tf.random.normal([64, 64]) @ tf.ones([64, 64]))
+            some_ops()
 
 
 def keep_the_collector_busy() -> None:
@@ -91,6 +97,7 @@ def keep_the_collector_busy() -> None:
 
 
 first = child_that(train_keras, "first")
+some_ops()
 children = []
 gates = [threading.Lock() for _ in range(3)]
 threads = [threading.Thread(target=allocate, args=[gate]) for gate in gates]

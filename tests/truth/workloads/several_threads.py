@@ -22,6 +22,7 @@ def work(seed: int) -> None:
     kept[seed] = held
 
 
+tf.fill([1], 0.0)  # TensorFlow's dispatcher bears no threads at an op's first call.
 with tf.profiler.experimental.Profile(logdir):
     threads = [threading.Thread(target=work, args=[seed]) for seed in range(6)]
     for thread in threads:
