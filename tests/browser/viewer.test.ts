@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -59,16 +59,54 @@ describe.skipIf(!existsSync(MODULE))('the page to drop traces on', () => {
     expect(errors).toEqual([]);
   });
 
-  it('takes what is dropped on it', async () => {
+  /** Drops what lies at `paths` as a mouse does, from the file manager. */
+  const drop = async (page: Page, ...paths: string[]): Promise<void> => {
+    const mouse = await page.context().newCDPSession(page);
+    const data = { items: [], files: paths, dragOperationsMask: 1 };
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+      await mouse.send('Input.dispatchDragEvent', { type, x: 300, y: 200, data });
+    }
+  };
+
+  it('takes a file that is dropped on it', async () => {
     const { page, errors } = await openPage(viewer);
     await page.getByText('Drop a trace here').waitFor();
-    const bytes = [...readFileSync(STOCK)];
-    const transfer = await page.evaluateHandle((content) => {
-      const data = new DataTransfer();
-      data.items.add(new File([Uint8Array.from(content)], 'dropped.xplane.pb'));
-      return data;
-    }, bytes);
-    await page.locator('main').dispatchEvent('drop', { dataTransfer: transfer });
+    await drop(page, STOCK);
+    await chart(page).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it('takes a folder that is dropped on it as a run with its hosts', async () => {
+    const run = join(folder, 'dropped');
+    mkdirSync(run);
+    for (const host of ['a', 'b']) {
+      writeFileSync(join(run, `${host}.xplane.pb`), readFileSync(STOCK));
+    }
+    const { page, errors } = await openPage(viewer);
+    await page.getByText('Drop a trace here').waitFor();
+    await drop(page, run);
+    await page.getByLabel('Host', { exact: true }).selectOption('b');
+    await chart(page).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it('says in a sentence that a folder without traces was dropped', async () => {
+    const none = join(folder, 'none');
+    mkdirSync(none);
+    const { page } = await openPage(viewer);
+    await page.getByText('Drop a trace here').waitFor();
+    await drop(page, none);
+    await page.getByRole('alert').getByText('This is no trace').waitFor();
+  });
+
+  it('shows the file that was opened last, of two with one name', async () => {
+    const { page, errors } = await openPage(viewer);
+    await choose(page, traceOf('fragmentation'));
+    await seesStory({ tab: page });
+    const other = join(folder, 'worker-0.xplane.pb');
+    writeFileSync(other, readFileSync(STOCK));
+    await choose(page, other);
+    await page.getByText('No out-of-memory error').waitFor();
     await chart(page).waitFor();
     expect(errors).toEqual([]);
   });
@@ -78,7 +116,7 @@ describe.skipIf(!existsSync(MODULE))('the page to drop traces on', () => {
     writeFileSync(nonsense, 'this is no trace');
     const { page } = await openPage(viewer);
     await choose(page, nonsense);
-    await page.getByRole('alert').first().waitFor();
+    await page.getByRole('alert').getByText(/^nonsense\.xplane\.pb is not a profiler trace/).waitFor();
     await choose(page, STOCK);
     await chart(page).waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);

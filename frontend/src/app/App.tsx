@@ -48,7 +48,9 @@ export function App() {
 
 function drop(event: DragEvent): void {
   event.preventDefault();
-  if (event.dataTransfer) void droppedFiles(event.dataTransfer).then(openFiles);
+  const { dataTransfer } = event;
+  // A text may be dropped, too.
+  if (dataTransfer?.types.includes('Files')) void openFiles(droppedFiles(dataTransfer));
 }
 
 function Content() {

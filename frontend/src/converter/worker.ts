@@ -24,11 +24,17 @@ async function perform(message: ToWorker): Promise<void> {
   if (!converter) throw new ConverterEnded('The converter was not started.');
   if (message.kind === 'put') {
     for (const { name, data } of message.files) {
-      const { sizeBytes, pieces } = await unpacked(data);
+      const { sizeBytes, pieces } = await unpacked(data).catch((error: unknown) => {
+        const because = error instanceof Error ? error.message : String(error);
+        throw new ConverterEnded(`${name} cannot be read whole; copy it again (${because})`);
+      });
       await converter.putFile(`${message.folder}/${name}`, sizeBytes, pieces);
     }
   } else if (message.kind === 'open') {
-    if (!converter.open(message.folder, message.allowTruncated)) throw new ConverterEnded(refusal);
+    if (!converter.open(message.folder, message.allowTruncated)) {
+      // The folder is ours, and says nothing to a reader.
+      throw new ConverterEnded(refusal.replaceAll(`${message.folder}/`, ''));
+    }
     tell({ kind: 'opened' });
   } else {
     converter.answer(message.request);

@@ -23,6 +23,19 @@ describe('runsOfFiles', () => {
     ).toEqual([['logdir/run', ['a.xplane.pb', 'b.xplane.pb']]]);
   });
 
+  it('leaves what other tools wrote beside a trace', () => {
+    expect(summary(['run/vm.overview_page.pb', 'run/vm.xplane.pb'])).toEqual([
+      ['run', ['vm.xplane.pb']],
+    ]);
+  });
+
+  it('tells files of one name apart', () => {
+    expect(summary(['vm.xplane.pb', 'vm.xplane.pb'])).toEqual([
+      ['vm.xplane.pb', ['vm.xplane.pb']],
+      ['vm.xplane.pb (2)', ['vm.xplane.pb']],
+    ]);
+  });
+
   it('takes files as hosts where the reader says so', () => {
     expect(summary(['a.xplane.pb', 'b.xplane.pb'], true)).toEqual([
       ['opened files', ['a.xplane.pb', 'b.xplane.pb']],

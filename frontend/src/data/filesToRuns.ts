@@ -9,13 +9,17 @@ export interface OpenedFile {
 }
 
 const TRACE = /\.pb(\.gz)?$/;
+/** In a folder other tools have put their own .pb beside it. */
+const TRACE_IN_FOLDER = /\.xplane\.pb(\.gz)?$/;
 
 /**
  * The traces of a folder are the hosts of one run, as in a logdir; a file by itself is a run, unless
  * `hostsOfOneRun` says that they belong together.
  */
 export function runsOfFiles(files: readonly OpenedFile[], hostsOfOneRun: boolean): LocalRun[] {
-  const traces = files.filter(({ path }) => TRACE.test(path));
+  const traces = files.filter(({ path }) =>
+    (path.includes('/') ? TRACE_IN_FOLDER : TRACE).test(path),
+  );
   if (traces.length === 0) {
     throw new DatasetError(
       'This is no trace: choose a <host>.xplane.pb (or .xplane.pb.gz), or the folder of a run.',
@@ -24,8 +28,13 @@ export function runsOfFiles(files: readonly OpenedFile[], hostsOfOneRun: boolean
   }
   const runs = new Map<string, OpenedFile[]>();
   for (const file of traces) {
-    const run = runOf(file.path, hostsOfOneRun);
-    runs.set(run, [...(runs.get(run) ?? []), file]);
+    const name = runOf(file.path, hostsOfOneRun);
+    const own = (run: string) => runs.get(run) ?? [];
+    const isIn = (run: string) => own(run).some(({ path }) => nameOf(path) === nameOf(file.path));
+    let run = name;
+    // Hosts of two runs may have one name.
+    for (let number = 2; isIn(run); number += 1) run = `${name} (${number})`;
+    runs.set(run, [...own(run), file]);
   }
   return [...runs].map(([run, own]) => ({
     run,

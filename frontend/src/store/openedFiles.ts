@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { type OpenedFile, runsOfFiles } from '../data/filesToRuns';
 import { DatasetError } from '../data/source';
 import type { WorkerSource } from '../data/workerSource';
-import { loadRuns, select } from './session';
+import { loadRuns, select, startAgain } from './session';
 
 /** What was opened last. */
 export const openedFiles = signal<readonly OpenedFile[]>([]);
@@ -20,16 +20,25 @@ export function openFilesIn(source: WorkerSource): void {
 }
 
 /** Opens files, and shows the first run that they make. */
-export async function openFiles(files: readonly OpenedFile[]): Promise<void> {
-  if (!opened || files.length === 0) return;
+export async function openFiles(
+  chosen: readonly OpenedFile[] | Promise<readonly OpenedFile[]>,
+): Promise<void> {
+  if (!opened) return;
   try {
+    const files = await chosen;
     const runs = runsOfFiles(files, hostsOfOneRun.value);
+    const isOther = runs.some(({ run }) => opened?.has(run));
     opened.add(runs);
     openedFiles.value = files;
     openError.value = undefined;
     await loadRuns();
     select({ run: runs[0]?.run ?? '', host: '', allocator: '' });
+    if (isOther) startAgain();
   } catch (error) {
-    openError.value = error instanceof DatasetError ? error : new DatasetError(String(error), 0);
+    const because = error instanceof Error ? error.message : String(error);
+    openError.value =
+      error instanceof DatasetError
+        ? error
+        : new DatasetError(`This cannot be read (${because}): choose it with Open files….`, 0);
   }
 }

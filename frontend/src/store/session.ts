@@ -99,6 +99,14 @@ export async function reload(): Promise<void> {
   if (!currentRun.peek() || info.peek().state !== 'loading') reloads.value += 1;
 }
 
+/** Forgets what is on screen: the files behind its run are others now. */
+export function startAgain(): void {
+  client().clear();
+  info.value = LOADING;
+  oomWindow.value = LOADING;
+  reloads.value += 1;
+}
+
 /** Asks again for all that failed: one dead converter makes several views fail at once. */
 export function tryAgain(): void {
   if (runs.peek().state === 'failed') void loadRuns();

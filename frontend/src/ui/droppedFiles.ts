@@ -1,11 +1,20 @@
 /** What a reader drops on a page: files, and folders with all that is in them. */
 import type { OpenedFile } from '../data/filesToRuns';
 
+/** What Chromium has, and TypeScript does not know. */
+interface WithHandle extends DataTransferItem {
+  readonly getAsFileSystemHandle?: () => Promise<FileSystemHandle | null>;
+}
+
 export async function droppedFiles(transfer: DataTransfer): Promise<readonly OpenedFile[]> {
   // Only now: after the first await the list is empty.
-  const dropped = [...transfer.items].map((item) => {
+  const dropped = [...transfer.items].map((item: WithHandle) => {
     const entry = item.webkitGetAsEntry();
-    return entry ? filesOf(entry) : asFile(item.getAsFile());
+    // A file by itself: on a page from file:// Chromium reads no entry.
+    if (!entry?.isDirectory) return asFile(item.getAsFile());
+    return item.getAsFileSystemHandle
+      ? item.getAsFileSystemHandle().then((handle) => filesIn(handle, entry.name))
+      : filesOf(entry);
   });
   return (await Promise.all(dropped)).flat();
 }
@@ -15,7 +24,6 @@ export function chosenFiles(list: FileList | null): readonly OpenedFile[] {
   return [...(list ?? [])].map((data) => ({ path: data.name, data }));
 }
 
-/** What a script drops has no place in a file system. */
 function asFile(data: File | null): readonly OpenedFile[] {
   return data ? [{ path: data.name, data }] : [];
 }
@@ -34,6 +42,18 @@ async function filesOf(entry: FileSystemEntry): Promise<readonly OpenedFile[]> {
     if (some.length === 0) return files;
     files.push(...(await Promise.all(some.map(filesOf))).flat());
   }
+}
+
+async function filesIn(handle: FileSystemHandle | null, path: string): Promise<OpenedFile[]> {
+  if (!handle) return [];
+  if (handle.kind === 'file') {
+    return [{ path, data: await (handle as FileSystemFileHandle).getFile() }];
+  }
+  const files: OpenedFile[] = [];
+  for await (const [name, child] of (handle as FileSystemDirectoryHandle).entries()) {
+    files.push(...(await filesIn(child, `${path}/${name}`)));
+  }
+  return files;
 }
 
 function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {
