@@ -38,7 +38,14 @@ def main(arguments: Sequence[str]) -> int:
         print(f"oom-forensics: {error}", file=sys.stderr)
         return EXIT_UNREADABLE
     logdir = options.logdir or Path(tempfile.mkdtemp(prefix="oom_forensics_rehearsal_"))
-    ended = subprocess.run(program, env=_environment(options, logdir), check=False)
+    try:
+        ended = subprocess.run(program, env=_environment(options, logdir), check=False)
+    except OSError as error:
+        print(
+            f"oom-forensics: {program[0]} cannot be run: {os.strerror(error.errno or 0)}.",
+            file=sys.stderr,
+        )
+        return EXIT_UNREADABLE
     runs = sorted(logdir.glob("plugins/profile/*/*.xplane.pb"))
     if not runs:
         print(

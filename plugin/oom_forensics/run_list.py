@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from datetime import datetime, timezone
+from pathlib import Path
 
-from oom_forensics.remote.addresses import RemoteError, whole_path
+from oom_forensics.remote.addresses import RemoteError, is_url, whole_path
 from oom_forensics.runs import Run, scan
 
 _EXIT_UNREADABLE = 1
@@ -25,6 +27,14 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     logdir = whole_path(options.logdir)
     try:
+        # What cannot be read holds no run either: say which it is.
+        if not is_url(logdir):
+            next(Path(logdir).iterdir(), None)
+    except OSError as error:
+        because = os.strerror(error.errno or 0)
+        print(f"oom-forensics: Cannot read {logdir}: {because}.", file=sys.stderr)
+        return _EXIT_UNREADABLE
+    try:
         runs = [run for run in scan({logdir: ""}) if options.search.lower() in run.name.lower()]
     except RemoteError as error:
         print(f"oom-forensics: {error}", file=sys.stderr)
@@ -39,14 +49,19 @@ def main(arguments: Sequence[str]) -> int:
     width = max(len(run.name) for run in runs)
     for run in runs:
         hosts = f"{len(run.files)} hosts" if len(run.files) > 1 else run.files[0].host
-        size_mib = f"{run.size_bytes / 2**20:.1f} MiB"
-        print(f"{run.name:<{width}}  {_time_of(run)}  {size_mib:>12}  {hosts}")
+        print(f"{run.name:<{width}}  {_time_of(run)}  {_size_of(run):>12}  {hosts}")
     return 0
 
 
 def _time_of(run: Run) -> str:
     written = datetime.fromtimestamp(run.modified_ns / 1e9, timezone.utc)
     return written.strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _size_of(run: Run) -> str:
+    if run.size_bytes < 1 << 20:
+        return f"{run.size_bytes / 2**10:.1f} KiB"
+    return f"{run.size_bytes / 2**20:.1f} MiB"
 
 
 def _described(run: Run) -> dict[str, object]:

@@ -102,6 +102,20 @@ def test_the_runs_of_a_logdir_are_listed(trace: Path, command: Any) -> None:
     assert command("runs", logdir, "--search=no such run").returncode == 1
 
 
+def test_runs_says_of_what_is_no_folder_that_it_cannot_be_read(command: Any) -> None:
+    done = command("runs", "/nowhere")
+    assert done.returncode == 1
+    assert done.stderr == "oom-forensics: Cannot read /nowhere: No such file or directory.\n"
+
+
+def test_a_program_that_is_not_there_cannot_be_rehearsed(command: Any) -> None:
+    done = command("rehearse", "--limit=1GiB", "--", "no-such-program")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "oom-forensics: no-such-program cannot be run: No such file or directory.\n"
+    )
+
+
 def on_a_terminal(*arguments: str) -> tuple[int, str]:
     """Runs the command as a person does; returns its exit code and what was shown."""
     master, terminal = os.openpty()
