@@ -18,6 +18,7 @@ from oom_forensics.in_training.step_forecast import (
 )
 from oom_forensics.in_training.step_forecast.compiled_modules import module_of
 from oom_forensics.in_training.step_forecast.executor import Executor, Library
+from oom_forensics.in_training.step_forecast.forecaster import forecast_step
 from oom_forensics.in_training.step_forecast.orders import ORDERS, Order
 from oom_forensics.in_training.step_forecast.time_budget import OutOfTimeError, TimeBudget
 
@@ -177,6 +178,28 @@ def test_every_order_gives_back_what_it_took(order: Order) -> None:
     executor = run(step, MATRIX, order=order)
     assert executor.memory.in_use_bytes == 0
     assert 2 <= mib_of(executor) <= 17
+
+
+def test_functions_that_are_called_as_ops_of_their_name_are_run() -> None:
+    def loss(logits: Any) -> Any:
+        # Its loops are made of such.
+        labels = tf.ones([4, 5], tf.int32)
+        lengths = tf.fill([4], 5), tf.fill([4], 256)
+        return tf.nn.ctc_loss(labels, logits, *lengths, logits_time_major=False, blank_index=0)
+
+    executor = run(loss, tf.TensorSpec([4, 256, 1024]))
+    # The logarithm of the softmax of the logits, and that with the time in front.
+    assert mib_of(executor) >= 2 * 4
+
+
+def test_why_there_is_no_forecast_is_said() -> None:
+    step = step_function.of_concrete(tf.function(tf.nn.relu).get_concrete_function(MATRIX))
+    definitions = {
+        name: definition.replace(b"Relu", b"Relo") for name, definition in step.definitions.items()
+    }
+    changed = replace(step, definitions=definitions)
+    forecast = forecast_step(changed, origin="oom", budget=TimeBudget(5.0, 60.0))
+    assert forecast.reason.startswith("TensorFlow does not take its graph apart (")
 
 
 def test_it_is_given_up_when_the_time_is_over() -> None:

@@ -34,6 +34,8 @@ def forecast_step(
     The first order may take the whole time, the others only what is left of it. `modules`
     are those that XLA compiled, as far as the run has them.
     """
+    from tensorflow.python.framework import errors
+
     reason = ""
     updating: list[str] = []
     made: list[Requests] = []
@@ -67,6 +69,9 @@ def forecast_step(
         except OutOfTimeError:
             if not made:
                 reason = f"it would have taken longer than it may ({budget})."
+        except (errors.OpError, RuntimeError) as error:
+            if not made:
+                reason = f"TensorFlow does not take its graph apart ({type(error).__name__})."
     if not made:
         return Forecast(
             origin, step.name, held_bytes, (), step.batch, step_id, reason=reason,

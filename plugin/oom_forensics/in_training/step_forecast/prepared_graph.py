@@ -12,6 +12,7 @@ from typing import Any
 
 from oom_forensics.in_training.step_forecast.graph_nodes import BUFFER, REFERENCES
 from oom_forensics.in_training.step_forecast.inline_calls import inline_calls
+from oom_forensics.in_training.step_forecast.legacy_calls import name_calls
 from oom_forensics.in_training.step_forecast.step_function import Argument, StepFunction
 
 _CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -34,6 +35,7 @@ def prepare(step: StepFunction, optimize: bool = True) -> Any:
     library.versions.producer = 1980
     for serialized in step.definitions.values():
         library.library.function.add().CopyFrom(function_pb2.FunctionDef.FromString(serialized))
+    name_calls(library.library)
     definition = next(f for f in library.library.function if f.signature.name == step.name)
     with ops.Graph().as_default():
         importer.import_graph_def(library, name="")

@@ -154,4 +154,6 @@ def _collect(name: str, definitions: dict[str, bytes]) -> tuple[str, ...]:
                 if attribute.HasField("func"):
                     open_names.append((attribute.func.name, within))
                 open_names.extend((of.name, within) for of in attribute.list.func)
+        # A function may be called as an op of its own name.
+        open_names.extend((op, within) for op in {node.op for node in definition.node_def})
     return tuple(compiled)
