@@ -13,6 +13,8 @@ namespace {
 
 // How the chain of a keeper begins that is a tape of the program's own.
 constexpr char kTape[] = "GradientTape ";
+// How the class of TensorFlow's variables ends: ResourceVariable, and others.
+constexpr char kVariable[] = "Variable";
 
 }  // namespace
 
@@ -30,7 +32,14 @@ std::vector<FoundKeeper> KeepersOf(const AllocatorReplay& replay,
         keeper.bytes += replay.BytesOf(row);
       }
     }
-    if (!keeper.rows.empty()) found.push_back(std::move(keeper));
+    if (keeper.rows.empty()) continue;
+    // They are told anew at each out-of-memory of a run.
+    const bool is_known = std::any_of(
+        found.begin(), found.end(), [&keeper](const FoundKeeper& other) {
+          return other.rows == keeper.rows &&
+                 other.recorded->chain == keeper.recorded->chain;
+        });
+    if (!is_known) found.push_back(std::move(keeper));
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const FoundKeeper& a, const FoundKeeper& b) {
@@ -69,6 +78,21 @@ std::vector<Row> RowsOnTape(const AllocatorReplay& replay,
   std::vector<Row> sorted(taped.begin(), taped.end());
   std::sort(sorted.begin(), sorted.end());
   return sorted;
+}
+
+bool IsValueOfVariable(const AllocatorReplay& replay, Row row) {
+  const std::vector<RecordedKeeper>& keepers = replay.host().source.keepers();
+  return std::any_of(
+      keepers.begin(), keepers.end(), [&](const RecordedKeeper& keeper) {
+        if (keeper.chain.empty() ||
+            !std::binary_search(keeper.addresses.begin(),
+                                keeper.addresses.end(),
+                                replay.trace().address[row])) {
+          return false;
+        }
+        const std::string& holder = keeper.chain.back();
+        return EndsWith(holder.substr(0, holder.find(' ')), kVariable);
+      });
 }
 
 std::string KeptBySentence(const AllocatorReplay& replay,

@@ -35,6 +35,9 @@ std::vector<Row> LiveWhenKeepersWereSought(const AllocatorReplay& replay,
 std::vector<Row> RowsOnTape(const AllocatorReplay& replay,
                             const std::vector<Row>& rows);
 
+// Whether Python told of an allocation that it is the value of a variable.
+bool IsValueOfVariable(const AllocatorReplay& replay, Row row);
+
 // Which object of the program keeps most of `rows`: "80.0 MiB of it are kept by
 // list 'history' in __main__ (20 items)."; empty: that was not recorded.
 std::string KeptBySentence(const AllocatorReplay& replay,

@@ -51,12 +51,18 @@ bool IsUpdateOfVariable(std::string_view part) {
                      [](char c) { return IsDigit(c) || c == '_'; });
 }
 
+// Of TensorFlow's graph, not of variables: "loss/ArithmeticOptimizer/Cast".
+constexpr std::string_view kGraphOptimizer = "ArithmeticOptimizer";
+
 bool IsOptimizerScope(std::string_view layer_path) {
   for (int depth = 0; depth < kOptimizerDepth; ++depth) {
     const size_t slash = layer_path.find('/');
     if (slash == std::string_view::npos) return false;
     const std::string_view part = layer_path.substr(0, slash);
-    if (IsOptimizer(part) || IsUpdateOfVariable(part)) return true;
+    if (part != kGraphOptimizer &&
+        (IsOptimizer(part) || IsUpdateOfVariable(part))) {
+      return true;
+    }
     layer_path.remove_prefix(slash + 1);
   }
   return false;
@@ -84,12 +90,6 @@ bool IsVariableOp(std::string_view type) {
          type == "VarIsInitializedOp" || type == "ResourceGather";
 }
 
-bool IsEagerGradientOp(std::string_view type) {
-  return EndsWith(type, "Grad") || EndsWith(type, "GradV2") ||
-         EndsWith(type, "GradV3") ||
-         type.find("Backprop") != std::string_view::npos;
-}
-
 // Scratch space is asked for as bytes; a "temp" that is no reduction's result
 // and no new buffer of a variable is the op's own, too.
 bool IsScratch(std::string_view type, const RequestKind& request) {
@@ -100,6 +100,12 @@ bool IsScratch(std::string_view type, const RequestKind& request) {
 }
 
 }  // namespace
+
+bool IsEagerGradientOp(std::string_view type) {
+  return EndsWith(type, "Grad") || EndsWith(type, "GradV2") ||
+         EndsWith(type, "GradV3") ||
+         type.find("Backprop") != std::string_view::npos;
+}
 
 OpPurpose PurposeOf(std::string_view op_name, const RequestKind& request) {
   if (op_name.empty() || op_name == "(null)") return OpPurpose::kUnknown;

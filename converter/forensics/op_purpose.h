@@ -44,6 +44,9 @@ struct RequestKind {
   bool of_optimizer = false;
 };
 
+// Whether an op that ran eagerly computes a gradient, by its type.
+bool IsEagerGradientOp(std::string_view type);
+
 OpPurpose PurposeOf(std::string_view op_name, const RequestKind& request);
 
 }  // namespace oom_forensics

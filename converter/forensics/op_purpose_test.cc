@@ -19,6 +19,9 @@ TEST(OpPurposeTest, ForwardOpsAreThoseInTheScopeOfALayer) {
             OpPurpose::kForward);
   EXPECT_EQ(OfOutput("StatefulPartitionedCall/compile_loss/mse/Square"),
             OpPurpose::kForward);
+  EXPECT_EQ(OfOutput("compile_loss/ArithmeticOptimizer/ReorderCast_Cast"),
+            OpPurpose::kForward)
+      << "TensorFlow's optimizer of graphs";
   EXPECT_EQ(OfOutput("MatMul"), OpPurpose::kUnknown);
   EXPECT_EQ(OfOutput("MatMul", /*eager=*/true), OpPurpose::kUnknown);
 }

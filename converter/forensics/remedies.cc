@@ -54,14 +54,27 @@ std::string Proof(const OomCase& oom, const Scenario& scenario,
   return proof;
 }
 
-// That memory would go on growing, whatever else is changed; empty: it would
-// not.
-std::string GrowthSentence(const OomCase& oom,
-                           const std::vector<Cause>& causes) {
+// That memory goes on growing, whatever else is changed.
+struct Growth {
+  // Empty: it does not.
+  std::string sentence;
+  // At a size that is not known.
+  bool ends_by_itself = false;
+};
+
+Growth GrowthOf(const OomCase& oom, const std::vector<Cause>& causes) {
   for (const Cause& cause : causes) {
-    if (cause.name != kOlderModels) continue;
-    return "The next round would keep as much again: this only puts the "
-           "failure off.";
+    if (cause.name == kOlderModels) {
+      return {
+          "The next round would keep as much again: this only puts the "
+          "failure off."};
+    }
+    if (cause.name == kPipelineBuffer && !oom.leaks().empty()) {
+      return {
+          "The pipeline's cache goes on growing until it has all of the "
+          "data set; how much that is is not in the trace.",
+          true};
+    }
   }
   double bytes_per_step = 0;
   for (const FoundLeak& leak : oom.leaks()) {
@@ -70,15 +83,16 @@ std::string GrowthSentence(const OomCase& oom,
       bytes_per_step += leak.trend.slope;
     }
   }
-  if (bytes_per_step < 1) return "";
-  return absl::StrCat("Memory would go on growing by up to ",
-                      FormatBytes(static_cast<uint64_t>(bytes_per_step)),
-                      " per step: this only puts the failure off.");
+  if (bytes_per_step < 1) return {};
+  return {absl::StrCat("Memory would go on growing by up to ",
+                       FormatBytes(static_cast<uint64_t>(bytes_per_step)),
+                       " per step: this only puts the failure off.")};
 }
 
 bool EndsGrowth(const Remedy& remedy) {
   return remedy.kind() == kReleaseLeak || remedy.kind() == kReleaseModels ||
-         remedy.kind() == kStopRetracing;
+         remedy.kind() == kStopRetracing ||
+         remedy.kind() == kSmallerPipelineBuffer;
 }
 
 Sufficiency Grade(const RemedyCandidate& candidate, const Outcome& outcome) {
@@ -97,7 +111,7 @@ void PromiseNoFurther(uint64_t growth_bytes, Remedy* remedy) {
       " more were in use: how much the later ones need is not known."));
 }
 
-void TryAlone(const OomCase& oom, const std::string& growth,
+void TryAlone(const OomCase& oom, const Growth& growth,
               RemedyCandidate& candidate) {
   Remedy& remedy = candidate.remedy;
   if (!candidate.scenario.has_value()) return;
@@ -105,7 +119,8 @@ void TryAlone(const OomCase& oom, const std::string& growth,
     remedy.set_bytes(FreedBytes(oom, *candidate.scenario));
   }
   const bool ends_growth = EndsGrowth(remedy);
-  if ((growth.empty() || ends_growth) && GradeByForecast(oom, &candidate)) {
+  if ((growth.sentence.empty() || ends_growth) &&
+      GradeByForecast(oom, &candidate)) {
     return;
   }
   if (!oom.what_if().IsFaithful()) {
@@ -118,9 +133,9 @@ void TryAlone(const OomCase& oom, const std::string& growth,
               "does is not known.");
     return;
   }
-  if (!growth.empty() && !ends_growth) {
-    remedy.set_sufficiency(NOT_ENOUGH);
-    remedy.set_proof(growth);
+  if (!growth.sentence.empty() && !ends_growth) {
+    remedy.set_sufficiency(growth.ends_by_itself ? UNCERTAIN : NOT_ENOUGH);
+    remedy.set_proof(growth.sentence);
     candidate.scenario.reset();
     return;
   }
@@ -175,7 +190,7 @@ int Rank(const Remedy& remedy) {
 std::vector<Remedy> FindRemedies(const OomCase& oom, const Verdict& verdict) {
   std::vector<RemedyCandidate> candidates;
   std::vector<Cause> causes = FindCauses(oom);
-  const std::string growth = GrowthSentence(oom, causes);
+  const Growth growth = GrowthOf(oom, causes);
   for (Cause& cause : causes) {
     // Other pieces help no step that all of them together are too small for.
     const bool is_of_pieces =

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/keepers.h"
+#include "converter/forensics/op_purpose.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"
 
@@ -69,6 +70,12 @@ Scenario WithRestOfStep(const OomCase& oom, Scenario scenario) {
   AddRefusedTogether(oom, scenario);
   // A block of XLA's holds the gradients of its activations, too.
   if (oom.site().compiled != 0) return scenario;
+  // In the backward pass of an eager loop most gradients are there, or have
+  // come and gone: what is left of them is less than they all.
+  if (oom.site().mode == SiteMode::kEager &&
+      IsEagerGradientOp(OpTypeOf(oom.host().OpOf(oom.site())))) {
+    return scenario;
+  }
   std::vector<Row> activations = RowsOnTape(oom.replay(), oom.live());
   const SiteId failed = oom.replay().trace().site[oom.failure()];
   if (activations.empty() &&

@@ -14,6 +14,7 @@ namespace oom_forensics {
 // Remedy.kind of those that stop a growth: of each step, of each round.
 inline constexpr char kReleaseLeak[] = "release_leak";
 inline constexpr char kReleaseModels[] = "release_models";
+inline constexpr char kSmallerPipelineBuffer[] = "smaller_pipeline_buffer";
 inline constexpr char kStopRetracing[] = "stop_retracing";
 // Those that a forecast of the step can grade.
 inline constexpr char kSmallerBatch[] = "smaller_batch";

@@ -1,13 +1,21 @@
 // What the forecast of the whole step tells of a remedy.
+#include <algorithm>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "absl/strings/str_cat.h"
+#include "converter/forensics/op_purpose.h"
 #include "converter/forensics/remedy_candidate.h"
+#include "converter/trace/op_name.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {
+
+// What an optimizer has before it has applied anything: its learning rate, and
+// the count of its steps.
+constexpr uint64_t kNumberBytes = 8;
 
 Sufficiency GradeOf(Fit fit) {
   switch (fit) {
@@ -36,6 +44,29 @@ PoolBeforeStep PoolWithout(const PoolBeforeStep& pool,
     without.live_rows.push_back(pool.live_rows[i]);
   }
   return without;
+}
+
+// Whether the step computes gradients that it does not apply, and nothing has
+// applied any yet: what the optimizer will keep is made by another function.
+bool LeavesGradients(const OomCase& oom) {
+  const ForecastTrace* const graph = ForecastOf(oom.replay(), oom.failure());
+  if (graph == nullptr || oom.forecast()->is_planned()) return false;
+  bool computes_gradients = false;
+  for (const ForecastSite& site : graph->sites) {
+    const std::string& op = oom.host().strings.Get(site.op);
+    const OpPurpose purpose = PurposeOf(op, {});
+    if (purpose == OpPurpose::kOptimizerSlot ||
+        purpose == OpPurpose::kOptimizerUpdate ||
+        purpose == OpPurpose::kVariableUpdate) {
+      return false;
+    }
+    computes_gradients |= IsGradientName(op);
+  }
+  return computes_gradients &&
+         std::none_of(oom.live().begin(), oom.live().end(), [&oom](Row row) {
+           return oom.roles().RoleOf(row) == ROLE_OPTIMIZER &&
+                  oom.replay().SiteOf(row).requested_bytes > kNumberBytes;
+         });
 }
 
 }  // namespace
@@ -89,6 +120,13 @@ bool GradeByForecast(const OomCase& oom, RemedyCandidate* candidate) {
           ? " That is raised to what the refusal shows: the simulation alone "
             "would have fitted."
           : ""));
+  if (remedy->sufficiency() == ENOUGH_ALONE && LeavesGradients(oom)) {
+    remedy->set_sufficiency(UNCERTAIN);
+    remedy->set_proof(absl::StrCat(
+        remedy->proof(),
+        " But it applies none of its gradients: what the optimizer will keep, "
+        "once another function does, is not in it."));
+  }
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/cause.h"
+#include "converter/forensics/keepers.h"
 #include "converter/forensics/pins.h"
 #include "converter/forensics/remedy_candidate.h"
 #include "converter/forensics/remedy_source.h"
@@ -44,7 +45,8 @@ bool MayBeSlot(const OomCase& oom, Row row) {
 bool CanBeReleased(const OomCase& oom, Row row) {
   const Role role = oom.roles().RoleOf(row);
   return role != ROLE_VARIABLE && role != ROLE_OPTIMIZER &&
-         !oom.IsOfThisStep(row) && !MayBeSlot(oom, row);
+         !oom.IsOfThisStep(row) && !MayBeSlot(oom, row) &&
+         !IsValueOfVariable(oom.replay(), row);
 }
 
 // The layout cut at what cannot be released, so that no window spans it.
@@ -112,8 +114,10 @@ void PredictInParts(Remedy* remedy) {
 }  // namespace
 
 std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom) {
-  // What the graphs of a function keep no program can let go of.
-  if (oom.leaks().empty() || FindRetracing(oom).has_value()) {
+  // What the graphs of a function keep, or a pipeline's cache, no program can
+  // let go of.
+  if (oom.leaks().empty() || FindRetracing(oom).has_value() ||
+      FindPipelineBuffer(oom).has_value()) {
     return std::nullopt;
   }
   RowSet left_out;

@@ -25,6 +25,8 @@ constexpr size_t kRounds = 3;
 // XLA's blocks were within 0.2 % of what scaling them gives, or smaller by up
 // to 6 % (docs/forecast.md): so large a part of one is to be spare.
 constexpr uint64_t kLaidOutAnewMargin = 50;
+// A batch that needs this part more than one of 1 is as good.
+constexpr uint64_t kHopedForShare = 20;
 // So many events late a thread may give back what it got.
 constexpr size_t kMostLate = 8;
 
@@ -291,7 +293,13 @@ int64_t StepForecastModel::LargestBatchToHopeFor(uint64_t limit_bytes,
     return WithMargin(batch, NeedOf(batch).low_bytes) <= limit_bytes;
   });
   if (in_one_order > 0) return in_one_order;
-  return NeedOf(1).low_bytes <= limit_bytes ? 1 : 0;
+  // There is no more hope in 1 than in what needs nearly as little.
+  const uint64_t least_bytes = NeedOf(1).low_bytes;
+  const uint64_t most_bytes =
+      std::min(limit_bytes, least_bytes + least_bytes / kHopedForShare);
+  return LargestOf(most, [&](int64_t batch) {
+    return NeedOf(batch).low_bytes <= most_bytes;
+  });
 }
 
 int64_t StepForecastModel::LargestOf(

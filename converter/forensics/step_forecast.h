@@ -96,7 +96,8 @@ class StepForecastModel {
   int64_t LargestBatch(uint64_t limit_bytes, int64_t most) const;
   // The largest batch up to `most` that the limit is enough for in all orders,
   // be it without a margin; else in the order that needs least, with a margin;
-  // else 1 where it is enough for that at all; 0: none.
+  // else one that needs nearly as little as 1, where the limit is enough for
+  // that at all; 0: none.
   int64_t LargestBatchToHopeFor(uint64_t limit_bytes, int64_t most) const;
 
   OrderOutcome OutcomeOf(const ForecastOrderTrace& order) const;

@@ -172,6 +172,23 @@ TEST(StepForecastTest, WhereNoBatchIsPromisedOneMayStillFit) {
   EXPECT_GE(model.LargestBatchToHopeFor(model.NeedOf(3).high_bytes, 16), 3);
 }
 
+TEST(StepForecastTest, ABatchOfOneIsNotNamedWhereALargerOneNeedsNoMore) {
+  ForecastTrace forecast = TwoActivations();
+  forecast.batch = 64;
+  // Scratch as large as the cache, whatever the batch; in one order more.
+  forecast.sites = {{0, 0, 1, 64 * 16, 16},
+                    {0, 0, 1, 60 * kMiB, 0},
+                    {0, 0, 1, 300 * kMiB, 0}};
+  forecast.orders = {
+      {"fifo",
+       {{false, 2}, {true, 0}, {false, 1}, {false, 0}, {true, 1}, {true, 2}}},
+      OneAtATime()};
+  const StepForecastModel model(forecast, Holding({}));
+  const uint64_t limit_bytes = model.NeedOf(1).low_bytes + kMiB;
+  EXPECT_EQ(model.LargestBatch(limit_bytes, 63), 0);
+  EXPECT_GT(model.LargestBatchToHopeFor(limit_bytes, 63), 8);
+}
+
 // A step that gives a slot of 30 MiB a place of its own, once the 40 MiB of its
 // activations are gone.
 ForecastTrace FirstStepOfAnOptimizer() {

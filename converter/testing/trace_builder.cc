@@ -202,8 +202,8 @@ TraceBuilder& TraceBuilder::SourceRecord(std::string_view kind,
 }
 
 TraceBuilder& TraceBuilder::Forecast(const std::string& function,
-                                     int64_t step_id,
-                                     uint64_t requested_bytes) {
+                                     int64_t step_id, uint64_t requested_bytes,
+                                     const std::string& op) {
   PlaneBuilder& plane = forecasts_.emplace_back(schema::kForecastPlane);
   const int64_t forecast = plane.AddEventMetadata(
       schema::kForecast, "",
@@ -212,7 +212,7 @@ TraceBuilder& TraceBuilder::Forecast(const std::string& function,
   if (requested_bytes == 0) return *this;
   const int64_t site = plane.AddEventMetadata(
       schema::kAlloc, "",
-      {Text(schema::kOp, "op"), U64(schema::kRequestedBytes, requested_bytes)});
+      {Text(schema::kOp, op), U64(schema::kRequestedBytes, requested_bytes)});
   plane.AddLine({1, "fifo", 0, {{forecast, 0, 0, {}}, {site, 1, 0, {}}}});
   return *this;
 }

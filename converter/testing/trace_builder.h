@@ -72,9 +72,10 @@ class TraceBuilder {
   // The next event is so much later than the last one.
   TraceBuilder& Wait(int64_t duration_ns);
   // The forecast of a run of a function that met an OOM, in one order: one
-  // request of so many bytes. 0: without an order.
+  // request of so many bytes by `op`. 0: without an order.
   TraceBuilder& Forecast(const std::string& function, int64_t step_id,
-                         uint64_t requested_bytes = 0);
+                         uint64_t requested_bytes = 0,
+                         const std::string& op = "op");
   // A stack of frames, innermost first: "f:<file>:<line>:<function>" the
   // user's, "l:..." a library's. Returns its id.
   int64_t Stack(const std::vector<std::string>& frames);

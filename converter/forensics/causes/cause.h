@@ -17,6 +17,10 @@ namespace oom_forensics {
 // Name of the one that every further round makes worse.
 inline constexpr char kOlderModels[] = "older_models";
 
+// Name of the one in an input pipeline. Where it grows it comes to an end by
+// itself.
+inline constexpr char kPipelineBuffer[] = "pipeline_buffer";
+
 // Kind of verdict of the causes that lie in how the pool grew.
 inline constexpr char kGrowthRegions[] = "GROWTH_REGIONS";
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/forensics/keepers.h"
 #include "converter/forensics/remedies.h"
 #include "converter/forensics/verdict.h"
 #include "converter/testing/judged_oom.h"
@@ -61,6 +62,33 @@ TEST(CausesTest, ALeakNamesTheObjectThatKeepsIt) {
   EXPECT_THAT(
       release->keeper(),
       ElementsAre("list 'losses' in __main__ (16 items)", "EagerTensor"));
+}
+
+TEST(CausesTest, AStepThatLeavesItsGradientsToAnotherFunctionIsNotAll) {
+  const auto grade_of = [](const std::string& op) {
+    TraceBuilder trace = Kept("list 'losses' in __main__ (16 items)");
+    trace.Forecast("__inference_step_1", 0, 2 * kMiB, op);
+    return Judge(trace).FindRemedy("release_leak")->sufficiency();
+  };
+  EXPECT_EQ(grade_of("model/dense/MatMul"), ENOUGH_ALONE);
+  // What the optimizer will keep is made where they are applied.
+  EXPECT_EQ(grade_of("gradient_tape/model/dense/MatMul/MatMul_1"), UNCERTAIN);
+}
+
+TEST(CausesTest, WhatIsToldAtTwoOutOfMemoriesIsToldOnce) {
+  TraceBuilder trace = Kept("list 'losses' in __main__ (16 items)");
+  trace.SourceRecord(
+      schema::kKeeperRecord, "",
+      {test::Text(schema::kChain, "list 'others' in __main__ (1 item)"),
+       test::U64(schema::kAddress, kBase)});
+  trace.SourceRecord(
+      schema::kKeeperRecord, "",
+      {test::Text(schema::kChain, "list 'others' in __main__ (1 item)"),
+       test::U64(schema::kAddress, kBase)});
+  const auto run = trace.Open();
+  const SharedHost host = run->Load(0);
+  EXPECT_EQ(KeepersOf(*host->allocators()[0], {0}).size(), 2u)
+      << "the two lists";
 }
 
 TEST(CausesTest, WhatPredictKeepsIsGivenBackAtTheEndOfTheCall) {
@@ -136,6 +164,43 @@ TEST(CausesTest, ElementsThatAShuffleKeepsAreTold) {
   const Remedy* smaller = judged.FindRemedy("smaller_pipeline_buffer");
   ASSERT_NE(smaller, nullptr);
   EXPECT_EQ(smaller->bytes(), 100 * (kMiB / 8));
+}
+
+TEST(CausesTest, ACacheThatGrowsWithEveryStepIsNoListOfTheProgram) {
+  const auto judge = [](bool is_kept_by_list) {
+    TraceBuilder trace;
+    trace.Region(kBase, 16 * kMiB);
+    trace.Alloc(kBase, {"ShuffleDatasetV3", "", 0, 256});
+    trace.Alloc(kBase + 256, {"CacheDatasetV2", "", 0, 256});
+    std::vector<test::Stat> keeper = {
+        test::Text(schema::kChain, "list 'kept' in __main__ (96 items)"),
+        test::U64(schema::kAddress, kBase + 256)};
+    for (uint64_t element = 0; element < 96; ++element) {
+      if (element % 8 == 0) trace.Step(static_cast<int64_t>(element / 8));
+      const uint64_t address = kBase + 4096 + element * (kMiB / 8);
+      trace.StepId(static_cast<int64_t>(element) + 1);
+      trace.Alloc(address, {"decode/Cast", "[64,64,8]", 1, kMiB / 8});
+      if (is_kept_by_list) {
+        keeper.push_back(test::U64(schema::kAddress, address));
+      }
+    }
+    trace.SourceRecord(schema::kKeeperRecord, "", keeper);
+    trace.Step(12);
+    trace.Fail({"model/Relu", "[64,64,128]", 1, 8 * kMiB},
+               {true, 16 * kMiB, ""});
+    return Judge(trace);
+  };
+  const Judged cached = judge(false);
+  EXPECT_EQ(cached.verdict.kind(), "LEAK_LIKE");
+  EXPECT_THAT(cached.verdict.sentence(),
+              HasSubstr("cache() of the input pipeline keeps elements: 96"));
+  EXPECT_EQ(cached.FindRemedy("release_leak"), nullptr);
+  const Remedy* file = cached.FindRemedy("smaller_pipeline_buffer");
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(file->code(), "dataset.cache(filename)");
+  const Judged kept = judge(true);
+  EXPECT_NE(kept.FindRemedy("release_leak"), nullptr);
+  EXPECT_EQ(kept.FindRemedy("smaller_pipeline_buffer"), nullptr);
 }
 
 TEST(CausesTest, BatchesThatThePipelineHasMadeAheadAreTold) {

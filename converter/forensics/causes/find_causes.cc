@@ -26,7 +26,7 @@ struct Precedence {
 };
 
 constexpr Precedence kPrecedences[] = {
-    {"pipeline_buffer", "prefetched_batches"},
+    {kPipelineBuffer, "prefetched_batches"},
     {"steps_in_one_call", "prefetched_batches"},
 };
 

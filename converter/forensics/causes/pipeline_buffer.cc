@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/cause.h"
+#include "converter/forensics/keepers.h"
 #include "converter/forensics/remedy_source.h"
 #include "core/size_text.h"
 
@@ -37,9 +38,12 @@ constexpr Buffer kBuffers[] = {
      "dataset.cache(filename)"},
 };
 
+constexpr const Buffer& kCache = kBuffers[1];
+
 // Null: the pipeline has none.
-const Buffer* FindBuffer(const OomCase& oom) {
+const Buffer* FindBuffer(const OomCase& oom, bool grows) {
   for (const Buffer& buffer : kBuffers) {
+    if (grows && &buffer != &kCache) continue;
     for (const Row row : oom.live()) {
       if (absl::StrContains(oom.host().OpOf(oom.replay().SiteOf(row)),
                             buffer.op)) {
@@ -76,31 +80,44 @@ std::vector<Row> Elements(const OomCase& oom) {
   return most;
 }
 
+// Whether the elements grow in number from step to step, and no object of the
+// program keeps them: a cache does that until it has all of the data set. What
+// a program keeps of its steps was made one by one, too.
+bool AreCached(const OomCase& oom, const std::vector<Row>& elements) {
+  if (elements.empty() || oom.host().source.keepers().empty()) return false;
+  const SiteId site = oom.replay().trace().site[elements.front()];
+  const FoundLeak& leak = oom.leaks().front();
+  return leak.kind == FoundLeak::Kind::kGrowth &&
+         oom.replay().trace().site[leak.rows.front()] == site &&
+         KeepersOf(oom.replay(), elements).empty();
+}
+
 }  // namespace
 
 std::optional<Cause> FindPipelineBuffer(const OomCase& oom) {
-  // What a program keeps of its steps was made one by one, too.
-  if (!oom.leaks().empty()) return std::nullopt;
-  const Buffer* const buffer = FindBuffer(oom);
+  const bool grows = !oom.leaks().empty();
+  const Buffer* const buffer = FindBuffer(oom, grows);
   if (buffer == nullptr) return std::nullopt;
   const std::vector<Row> elements = Elements(oom);
+  if (grows && !AreCached(oom, elements)) return std::nullopt;
   uint64_t bytes = 0;
   for (const Row row : elements) bytes += oom.replay().BytesOf(row);
   if (elements.empty() || !IsShareOfUse(oom, bytes, kElementsShare)) {
     return std::nullopt;
   }
   Cause cause;
-  cause.name = "pipeline_buffer";
-  cause.kind = "CAPACITY";
+  cause.name = kPipelineBuffer;
+  cause.kind = grows ? "LEAK_LIKE" : "CAPACITY";
   cause.bytes = bytes;
   cause.sentence = absl::StrCat(
       buffer->name,
       " of the input pipeline keeps elements: ", FormatCount(elements.size()),
       " outputs of ",
       DescribeSite(oom.host(), oom.replay().SiteOf(elements.front())), ", ",
-      FormatBytes(bytes), ", one from each run of its function.");
+      FormatBytes(bytes), ", one from each run of its function.",
+      grows ? " It goes on until all of the data set is there." : "");
   RemedyCandidate candidate;
-  candidate.remedy.set_kind("smaller_pipeline_buffer");
+  candidate.remedy.set_kind(kSmallerPipelineBuffer);
   candidate.remedy.set_title(buffer->title);
   candidate.remedy.set_detail(absl::StrCat(
       cause.sentence,
