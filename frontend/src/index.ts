@@ -15,6 +15,7 @@ import { followTheme } from './store/theme';
 
 /** Draws the tab into the document that TensorBoard has made for it. */
 export async function render(): Promise<void> {
+  document.title = 'OOM Forensics';
   await loadStyles(new URL('./index.css', import.meta.url));
   listenForReload();
   const server = new HttpSource(new URL('./', document.baseURI), () => void reload());
@@ -45,7 +46,6 @@ function startPage(): void {
 
 function start(source: Source): void {
   document.documentElement.lang = 'en';
-  document.title = 'OOM Forensics';
   followTheme();
   startSession(new Client(source));
   const root = document.createElement('div');

@@ -43,6 +43,7 @@ describe.skipIf(!existsSync(MODULE))('the page that oom-forensics html writes', 
   it('shows the same views as the tab, from a file and without a server', async () => {
     const { page, errors } = await openPage(write('fragmentation'));
     await seesStory({ tab: page });
+    expect(await page.title()).toMatch(/^OOM Forensics – ./);
     const { request, verdict } = await firstOom(FRAGMENTATION);
     await page.getByText(verdict.sentence).first().waitFor();
     await page.getByTitle(request.opName).or(page.getByText(request.opName)).first().waitFor();

@@ -108,6 +108,8 @@ describe.skipIf(!existsSync(MODULE))('the page to drop traces on', () => {
     await choose(page, other);
     await page.getByText('No out-of-memory error').waitFor();
     await chart(page).waitFor();
+    await page.reload();
+    await page.getByText('worker-0.xplane.pb was open here').waitFor();
     expect(errors).toEqual([]);
   });
 
