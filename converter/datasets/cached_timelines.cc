@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "converter/forensics/recorded_shapes.h"
+#include "converter/forensics/forecast/recorded_shapes.h"
 
 namespace oom_forensics {
 namespace {

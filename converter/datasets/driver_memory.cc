@@ -10,7 +10,7 @@
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/driver_columns.h"
 #include "converter/datasets/time_columns.h"
-#include "converter/forensics/device_pressure.h"
+#include "converter/forensics/oom_case/device_pressure.h"
 
 namespace oom_forensics {
 namespace {

@@ -13,9 +13,9 @@
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/forecast_columns.h"
 #include "converter/datasets/selection.h"
-#include "converter/forensics/compiled_forecast.h"
-#include "converter/forensics/recorded_step.h"
-#include "converter/forensics/step_forecast.h"
+#include "converter/forensics/forecast/compiled_forecast.h"
+#include "converter/forensics/forecast/recorded_step.h"
+#include "converter/forensics/forecast/step_forecast.h"
 #include "converter/text/text.h"
 #include "core/size_text.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "converter/forensics/compiled_forecast.h"
-#include "converter/forensics/step_forecast.h"
+#include "converter/forensics/forecast/compiled_forecast.h"
+#include "converter/forensics/forecast/step_forecast.h"
 #include "converter/trace/op_name.h"
 
 namespace oom_forensics {

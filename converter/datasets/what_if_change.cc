@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "converter/datasets/cached_timelines.h"
 #include "converter/datasets/what_if_batch.h"
-#include "converter/forensics/block_resize.h"
+#include "converter/forensics/causes/block_resize.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"
 #include "core/size_text.h"

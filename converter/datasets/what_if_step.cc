@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "converter/datasets/cached_timelines.h"
-#include "converter/forensics/compiled_forecast.h"
-#include "converter/forensics/completed_step.h"
+#include "converter/forensics/forecast/compiled_forecast.h"
+#include "converter/forensics/oom_case/completed_step.h"
 
 namespace oom_forensics {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "converter/datasets/what_if_pool.h"
-#include "converter/forensics/step_forecast.h"
+#include "converter/forensics/forecast/step_forecast.h"
 #include "proto/datasets.pb.h"
 
 namespace oom_forensics {

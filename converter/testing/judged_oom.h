@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "converter/forensics/leak_finder.h"
-#include "converter/forensics/oom_case.h"
-#include "converter/forensics/remedies.h"
-#include "converter/forensics/verdict.h"
+#include "converter/forensics/oom_case/oom_case.h"
+#include "converter/forensics/remedies/remedies.h"
+#include "converter/forensics/verdict/verdict.h"
 #include "converter/testing/trace_builder.h"
 
 namespace oom_forensics::test {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "converter/forensics/oom_case.h"
-#include "converter/forensics/remedy_candidate.h"
+#include "converter/forensics/causes/remedy_candidate.h"
+#include "converter/forensics/oom_case/oom_case.h"
 
 namespace oom_forensics {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "converter/forensics/keepers.h"
-#include "converter/forensics/remedies.h"
-#include "converter/forensics/verdict.h"
+#include "converter/forensics/remedies/remedies.h"
+#include "converter/forensics/verdict/verdict.h"
 #include "converter/testing/judged_oom.h"
 #include "converter/testing/trace_builder.h"
 #include "gmock/gmock.h"

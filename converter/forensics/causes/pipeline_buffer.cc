@@ -9,8 +9,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/cause.h"
+#include "converter/forensics/causes/remedy_source.h"
 #include "converter/forensics/keepers.h"
-#include "converter/forensics/remedy_source.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {

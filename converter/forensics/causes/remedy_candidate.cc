@@ -1,0 +1,162 @@
+#include "converter/forensics/causes/remedy_candidate.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "converter/forensics/keepers.h"
+#include "converter/forensics/op_purpose.h"
+#include "converter/trace/op_name.h"
+#include "core/data_types.h"
+
+namespace oom_forensics {
+namespace {
+
+// What the backward pass holds at once besides the activations: an estimate.
+// For each of the two largest activations the gradient that comes in, and the
+// one that is computed from it.
+constexpr size_t kLargestActivations = 2;
+constexpr int kGradientsOfEach = 2;
+// A request that began to wait so soon after this one failed belongs to the
+// same moment, though TensorFlow refuses it only after its own 10 s.
+constexpr int64_t kSameMomentPs = 1'000'000'000'000;
+
+// No request waits longer; a damaged trace may say so.
+constexpr uint64_t kMaxWaitNs = 3'600'000'000'000;
+
+// Requests of other threads that were refused at the same moment.
+void AddRefusedTogether(const OomCase& oom, Scenario& scenario) {
+  const AllocatorTrace& trace = oom.replay().trace();
+  for (const FailedRequest& other : trace.failures) {
+    if (other.row <= oom.failure() || !other.is_oom) continue;
+    const int64_t waited_ps = static_cast<int64_t>(
+        std::min<uint64_t>(other.waited_ns, kMaxWaitNs) * 1000);
+    if (trace.time_ps[other.row] - waited_ps - trace.time_ps[oom.failure()] >
+        kSameMomentPs) {
+      break;
+    }
+    scenario.then_like.push_back(other.row);
+  }
+}
+
+}  // namespace
+
+bool ComputesGradients(const OomCase& oom) {
+  const SiteTable& sites = oom.host().sites;
+  for (SiteId id = 0; id < sites.size(); ++id) {
+    if (IsGradientName(oom.host().OpOf(sites.Get(id)))) return true;
+  }
+  return false;
+}
+
+bool IsInference(const OomCase& oom) {
+  const ForecastTrace* const graph = ForecastOf(oom.replay(), oom.failure());
+  // What XLA compiled asks for blocks, whose parts no forecast names.
+  return graph != nullptr && !graph->orders.empty() &&
+         oom.host().block_parts.empty() &&
+         std::none_of(graph->sites.begin(), graph->sites.end(),
+                      [&oom](const ForecastSite& site) {
+                        return IsGradientName(oom.host().strings.Get(site.op));
+                      });
+}
+
+Scenario WithRestOfStep(const OomCase& oom, Scenario scenario) {
+  if (oom.completed_step().has_value()) {
+    scenario.then_step = oom.completed_step();
+    return scenario;
+  }
+  AddRefusedTogether(oom, scenario);
+  // A block of XLA's holds the gradients of its activations, too.
+  if (oom.site().compiled != 0) return scenario;
+  // In the backward pass of an eager loop most gradients are there, or have
+  // come and gone: what is left of them is less than they all.
+  if (oom.site().mode == SiteMode::kEager &&
+      IsEagerGradientOp(OpTypeOf(oom.host().OpOf(oom.site())))) {
+    return scenario;
+  }
+  std::vector<Row> activations = RowsOnTape(oom.replay(), oom.live());
+  const SiteId failed = oom.replay().trace().site[oom.failure()];
+  if (activations.empty() &&
+      (oom.roles().RoleOfFailed(failed) != ROLE_ACTIVATION ||
+       !ComputesGradients(oom))) {
+    return scenario;
+  }
+  activations.push_back(oom.failure());
+  for (const Row row : oom.live()) {
+    if (oom.IsOfThisStep(row) && oom.roles().RoleOf(row) == ROLE_ACTIVATION) {
+      activations.push_back(row);
+    }
+  }
+  std::sort(activations.begin(), activations.end());
+  activations.erase(std::unique(activations.begin(), activations.end()),
+                    activations.end());
+  const AllocatorReplay& replay = oom.replay();
+  std::stable_sort(activations.begin(), activations.end(),
+                   [&replay](Row a, Row b) {
+                     return replay.SiteOf(a).requested_bytes >
+                            replay.SiteOf(b).requested_bytes;
+                   });
+  if (activations.size() > kLargestActivations) {
+    activations.resize(kLargestActivations);
+  }
+  for (int i = 0; i < kGradientsOfEach; ++i) {
+    scenario.then_like.insert(scenario.then_like.end(), activations.begin(),
+                              activations.end());
+  }
+  return scenario;
+}
+
+Scenario WithRoomForStep(const OomCase& oom, Scenario scenario) {
+  scenario = WithRestOfStep(oom, std::move(scenario));
+  const bool is_forecast =
+      oom.forecast() != nullptr && !oom.forecast()->IsTooLow();
+  if (scenario.then_step.has_value() || is_forecast) return scenario;
+  const bool tells_steps = oom.IsOfThisStep(oom.failure());
+  std::vector<Row> again = {oom.failure()};
+  for (const Row row : oom.live()) {
+    const Role role = oom.roles().RoleOf(row);
+    if (role == ROLE_VARIABLE || role == ROLE_OPTIMIZER) continue;
+    if (!tells_steps || oom.IsOfThisStep(row)) again.push_back(row);
+  }
+  if (again.size() > scenario.then_like.size()) scenario.then_like = again;
+  return scenario;
+}
+
+Scenario WithoutRows(const OomCase& oom, absl::flat_hash_set<Row> rows) {
+  Scenario scenario;
+  scenario.is_left_out =
+      [left_out = std::make_shared<const absl::flat_hash_set<Row>>(
+           std::move(rows))](Row row) { return left_out->contains(row); };
+  return WithRestOfStep(oom, std::move(scenario));
+}
+
+uint64_t FreedBytes(const OomCase& oom, const Scenario& scenario) {
+  uint64_t bytes = 0;
+  for (const Row row : oom.live()) {
+    const uint64_t held = oom.replay().BytesOf(row);
+    if (scenario.is_left_out && scenario.is_left_out(row)) {
+      bytes += held;
+    } else if (scenario.resized) {
+      const uint64_t before = oom.replay().SiteOf(row).requested_bytes;
+      const uint64_t after = scenario.resized(row, before);
+      if (after < before) bytes += held - std::min(held, RoundedBytes(after));
+    }
+  }
+  return bytes;
+}
+
+std::string DescribeSite(const HostTrace& host, const AllocationSite& site) {
+  const std::string& op = host.OpOf(site);
+  return absl::StrCat(op.empty() ? "(no op recorded)" : op, " ",
+                      host.ShapeOf(site), site.dtype == 0 ? "" : " ",
+                      DtypeName(site.dtype));
+}
+
+bool IsWorthIt(const OomCase& oom, uint64_t bytes) {
+  return static_cast<double>(bytes) >=
+         kMinRemedyShare * static_cast<double>(oom.usage().in_use_bytes);
+}
+
+}  // namespace oom_forensics

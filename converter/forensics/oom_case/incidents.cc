@@ -1,0 +1,61 @@
+#include "converter/forensics/oom_case/incidents.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "converter/forensics/roles.h"
+
+namespace oom_forensics {
+namespace {
+
+// What began to wait so soon after a refusal is in its wake: ops of the same
+// step that other threads still run.
+constexpr int64_t kWakePs = 1'000'000'000'000;
+// No request waits longer; a damaged trace may say so.
+constexpr uint64_t kMaxWaitNs = 3'600'000'000'000;
+
+int64_t BeganPs(const AllocatorReplay& replay, const FailedRequest& failed) {
+  return replay.trace().time_ps[failed.row] -
+         static_cast<int64_t>(std::min(failed.waited_ns, kMaxWaitNs) * 1000);
+}
+
+// Whether the later refusal belongs to the earlier one.
+bool IsSameIncident(const AllocatorReplay& replay, const FailedRequest& earlier,
+                    const FailedRequest& later) {
+  const AllocatorTrace& trace = replay.trace();
+  const int64_t refused_ps = trace.time_ps[earlier.row];
+  const int64_t began_ps = BeganPs(replay, later);
+  if (began_ps > refused_ps + kWakePs) return false;
+  if (began_ps <= refused_ps) return true;
+  // An eager op on the same thread was called after the error came back.
+  return ModeOf(replay.host(), replay.SiteOf(later.row)) == GRAPH ||
+         trace.ContextOf(later.row).thread !=
+             trace.ContextOf(earlier.row).thread;
+}
+
+}  // namespace
+
+std::vector<std::vector<Row>> FindIncidents(const AllocatorReplay& replay) {
+  std::vector<std::vector<Row>> incidents;
+  const FailedRequest* last = nullptr;
+  for (const FailedRequest& failed : replay.trace().failures) {
+    if (!failed.is_oom) continue;
+    if (last == nullptr || !IsSameIncident(replay, *last, failed)) {
+      incidents.emplace_back();
+    }
+    incidents.back().push_back(failed.row);
+    last = &failed;
+  }
+  return incidents;
+}
+
+Row EndOfEarlierIncident(const AllocatorReplay& replay, Row failure) {
+  Row earlier = kNoRow;
+  for (const std::vector<Row>& incident : FindIncidents(replay)) {
+    if (incident.back() >= failure) break;
+    earlier = incident.back();
+  }
+  return earlier;
+}
+
+}  // namespace oom_forensics

@@ -1,0 +1,160 @@
+// Remedies that change how TensorFlow gets its memory, or how much there is.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "converter/forensics/causes/remedy_candidate.h"
+#include "core/limit_setting.h"
+#include "core/size_text.h"
+
+namespace oom_forensics {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+// A limit is raised in steps of so much.
+constexpr uint64_t kLimitStepBytes = 16 * kMiB;
+constexpr int kLimitTries = 8;
+
+Scenario WithLimit(const OomCase& oom, uint64_t limit_bytes) {
+  Scenario scenario;
+  scenario.limit_bytes = limit_bytes;
+  return WithRoomForStep(oom, std::move(scenario));
+}
+
+uint64_t RoundUpToStep(uint64_t bytes) {
+  return (bytes + kLimitStepBytes - 1) / kLimitStepBytes * kLimitStepBytes;
+}
+
+}  // namespace
+
+std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
+  // A GPU's pool has a limit of its own from the program, which a variable can
+  // only lower; the limit of any other is set by its variable alone.
+  const std::optional<LimitVariable> variable =
+      oom.OnGpu() && !oom.pool().limit_setting.has_value()
+          ? std::nullopt
+          : LimitVariableOf(oom.replay().trace().name);
+  const std::string variable_name(variable.value_or(LimitVariable()).name);
+  const uint64_t device_free_bytes = oom.device_free_bytes();
+  if (oom.limit_bytes() == 0 || oom.short_by_bytes() == 0 ||
+      oom.device_is_full() ||
+      (!variable.has_value() && device_free_bytes < oom.rounded_bytes())) {
+    return std::nullopt;
+  }
+  uint64_t extra_bytes =
+      oom.rounded_bytes() - std::min(oom.growable_bytes(), oom.rounded_bytes());
+  uint64_t limit_bytes = RoundUpToStep(oom.limit_bytes() + extra_bytes);
+  for (int i = 0; i < kLimitTries &&
+                  !oom.what_if().Try(WithLimit(oom, limit_bytes)).placed;
+       ++i) {
+    extra_bytes = limit_bytes - oom.limit_bytes();
+    extra_bytes += extra_bytes / 2;
+    limit_bytes = RoundUpToStep(oom.limit_bytes() + extra_bytes);
+  }
+  if (const StepForecastModel* forecast = oom.forecast()) {
+    limit_bytes = std::max(
+        limit_bytes, RoundUpToStep(forecast->EnoughLimit(forecast->batch())));
+    for (int i = 0;
+         i < kLimitTries && !forecast->IsTooLow() &&
+         forecast->FitOf(forecast->batch(), limit_bytes) != Fit::kFits;
+         ++i) {
+      limit_bytes = RoundUpToStep(limit_bytes + 1);
+    }
+  }
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind(kLargerLimit);
+  candidate.remedy.set_title(
+      absl::StrCat("Let TensorFlow use at least ", FormatBytes(limit_bytes),
+                   " in place of ", FormatBytes(oom.limit_bytes()), "."));
+  candidate.remedy.set_detail(
+      variable.has_value()
+          ? absl::StrCat("The limit is set by ", variable_name,
+                         "; how much memory the machine has is not in the "
+                         "trace.")
+          : absl::StrCat("The device still had ",
+                         FormatBytes(device_free_bytes), " free."));
+  if (variable.has_value()) {
+    candidate.remedy.set_code(absl::StrCat(
+        variable_name, "=",
+        limit_bytes / variable.value_or(LimitVariable()).unit_bytes));
+    candidate.remedy.mutable_values()->set_setting(candidate.remedy.code());
+  } else {
+    candidate.remedy.set_code(
+        absl::StrCat("tf.config.LogicalDeviceConfiguration(memory_limit=",
+                     limit_bytes / kMiB, ")"));
+  }
+  candidate.remedy.mutable_values()->set_limit_bytes(limit_bytes);
+  candidate.remedy.set_bytes(limit_bytes - oom.limit_bytes());
+  candidate.scenario = WithLimit(oom, limit_bytes);
+  return candidate;
+}
+
+std::optional<RemedyCandidate> FreeDevice(const OomCase& oom) {
+  if (!oom.device_is_full() || !oom.device().has_value()) return std::nullopt;
+  const DevicePressure& device = *oom.device();
+  const bool others = device.others_bytes() > 0;
+  const uint64_t bytes = others ? device.others_bytes() : device.gap_bytes();
+  if (!IsWorthIt(oom, bytes)) return std::nullopt;
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("free_device");
+  candidate.remedy.set_title(
+      others ? "Stop the other processes on this device."
+             : "Find what else holds memory on this device.");
+  candidate.remedy.set_detail(absl::StrCat(
+      others ? "They hold " : "Outside of TensorFlow's pools lie ",
+      FormatBytes(bytes), " of its ", FormatBytes(device.total_bytes), "."));
+  candidate.remedy.set_code("nvidia-smi");
+  candidate.remedy.set_bytes(bytes);
+  candidate.scenario = WithLimit(
+      oom, std::min(oom.limit_bytes(),
+                    oom.usage().reserved_bytes + device.free_bytes + bytes));
+  return candidate;
+}
+
+std::optional<RemedyCandidate> MemoryGrowthOff(const OomCase& oom) {
+  if (!oom.OnGpu() || oom.layout().size() < 2 ||
+      oom.available_bytes() < oom.rounded_bytes()) {
+    return std::nullopt;
+  }
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("memory_growth_off");
+  candidate.remedy.set_title(
+      "Let TensorFlow take the GPU's memory at once, not piece by piece.");
+  candidate.remedy.set_detail(absl::StrCat(
+      "Memory growth is on: the pool consists of ", oom.layout().size(),
+      " pieces, and no tensor can reach from one into the next."));
+  candidate.remedy.set_code(
+      "tf.config.experimental.set_memory_growth(gpu, False)");
+  candidate.remedy.set_bytes(
+      oom.available_bytes() -
+      std::max(oom.largest_free_bytes(), oom.growable_bytes()));
+  Scenario scenario;
+  scenario.one_region = true;
+  candidate.scenario = WithRestOfStep(oom, std::move(scenario));
+  return candidate;
+}
+
+std::optional<RemedyCandidate> CudaMallocAsync(const OomCase& oom) {
+  if (!oom.OnGpu() || oom.available_bytes() < oom.rounded_bytes()) {
+    return std::nullopt;
+  }
+  RemedyCandidate candidate;
+  candidate.remedy.set_kind("cuda_malloc_async");
+  candidate.remedy.set_title(
+      "Use CUDA's own pool, which fills gaps of memory.");
+  candidate.remedy.set_detail(
+      "It puts one tensor together from several pieces of physical memory, so "
+      "gaps do not add up to waste.");
+  candidate.remedy.set_code("TF_GPU_ALLOCATOR=cuda_malloc_async");
+  candidate.remedy.mutable_values()->set_setting(candidate.remedy.code());
+  candidate.remedy.set_bytes(oom.free_bytes() - oom.largest_free_bytes());
+  candidate.remedy.set_sufficiency(UNCERTAIN);
+  candidate.remedy.set_proof(
+      absl::StrCat("Not tried: that pool is not modelled. ",
+                   FormatBytes(oom.available_bytes()), " were left in all, ",
+                   FormatBytes(oom.rounded_bytes()), " were asked for."));
+  return candidate;
+}
+
+}  // namespace oom_forensics
