@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -103,8 +105,10 @@ int WriteOutput(const std::string& bytes, const Options& options) {
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();
   if (!file) {
-    return Fail(kExitUnreadable, absl::UnavailableError(absl::StrCat(
-                                     "Cannot write ", options.output, ".")));
+    return Fail(kExitUnreadable,
+                absl::UnavailableError(
+                    absl::StrCat("Cannot write ", options.output, ": ",
+                                 std::generic_category().message(errno), ".")));
   }
   return kExitDone;
 }

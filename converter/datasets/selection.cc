@@ -332,8 +332,8 @@ absl::StatusOr<Moment> ParseMoment(const std::string& text) {
   } else {
     return absl::InvalidArgumentError(absl::StrCat(
         "\"", text,
-        "\" is no moment: use peak, end, oom:N, step:N, event:N or nanoseconds "
-        "since the epoch."));
+        "\" is no moment: use peak, end, oom:N, step:N, event:N, or a time: "
+        "\"2026-01-31 09:15:00\" (UTC) or nanoseconds since the epoch."));
   }
   return moment;
 }

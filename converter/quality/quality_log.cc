@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "converter/text/text.h"
+#include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {
@@ -14,7 +14,7 @@ struct Definition {
   QualityCounter counter;
   std::string_view name;
   Severity severity;
-  // "$n" stands for the count.
+  // "$n" stands for the count, "$size" for as many bytes.
   std::string_view sentence;
 };
 
@@ -32,7 +32,7 @@ constexpr Definition kDefinitions[] = {
      "The recording was sampled: bytes and counts by site are estimates."},
     {QualityCounter::kSmallAllocationsLeftOut, "small_allocations_left_out",
      Severity::WARNING,
-     "Allocations below $n bytes were not recorded; the sums leave them out."},
+     "Allocations below $size were not recorded; the sums leave them out."},
     {QualityCounter::kNoBaseline, "no_baseline", Severity::WARNING,
      "What was live before the recording began is not in the trace."},
     {QualityCounter::kIncompleteBaseline, "incomplete_baseline",
@@ -94,7 +94,7 @@ constexpr Definition kDefinitions[] = {
      "At $n events the allocator's own count of bytes in use differs from the "
      "sum of the events: events are missing in the trace."},
     {QualityCounter::kUnnamedBaseline, "unnamed_baseline", Severity::WARNING,
-     "$n bytes were already in use when the trace began, by allocations that "
+     "$size were already in use when the trace began, by allocations that "
      "it does not name."},
     {QualityCounter::kNoSteps, "no_steps", Severity::INFO_ONLY,
      "The trace has no training steps: nothing can be told by step. Mark them "
@@ -157,8 +157,9 @@ std::vector<Quality> QualityLog::Entries(std::string_view host,
     entry.set_name(std::string(definition.name));
     entry.set_severity(definition.severity);
     entry.set_count(n);
-    entry.set_sentence(absl::StrReplaceAll(Absl(definition.sentence),
-                                           {{"$n", absl::StrCat(n)}}));
+    entry.set_sentence(absl::StrReplaceAll(
+        Absl(definition.sentence),
+        {{"$n", FormatCount(n)}, {"$size", FormatBytes(n)}}));
     entry.set_host(std::string(host));
     entry.set_allocator(std::string(allocator));
   }

@@ -282,6 +282,8 @@ TEST(BrokenFileTest, WhatIsNoTraceIsRefused) {
   EXPECT_THAT(Error("this is a text, not a trace\n"),
               HasSubstr("is not a profiler trace"));
   EXPECT_THAT(Error(std::string(100, '\0')), HasSubstr("x.xplane.pb"));
+  EXPECT_THAT(Error("\x1f\x8b\x08 and what gzip made of a trace"),
+              HasSubstr("is packed by gzip"));
 }
 
 TEST(BrokenFileTest, DamageInsideAPlaneIsCounted) {

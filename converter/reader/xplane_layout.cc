@@ -7,6 +7,9 @@
 namespace oom_forensics {
 namespace {
 
+// RFC 1952, 2.3.1.
+constexpr std::string_view kGzipBegins = "\x1f\x8b";
+
 // Reads map<int64, Message>: calls `on_entry(key, value)`.
 template <typename OnEntry>
 bool ReadMapEntry(std::string_view entry, OnEntry on_entry) {
@@ -95,6 +98,12 @@ absl::StatusOr<SpaceLayout> ReadLayout(std::string_view file,
   bool any_named = false;
   for (const PlaneLayout& plane : layout.planes) {
     any_named |= !plane.name.empty();
+  }
+  if (!any_named && file.substr(0, kGzipBegins.size()) == kGzipBegins) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name,
+        " is packed by gzip: unpack it first (gunzip), or open it in the "
+        "page that `oom-forensics viewer` writes."));
   }
   if (!any_named) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -346,14 +346,14 @@ void AddHosts(const Info& info, std::string* text) {
       absl::StrAppend(text, "  no memory events\n");
     }
     for (const AllocatorInfo& allocator : host.allocators()) {
-      absl::StrAppend(
-          text, "  ", Printable(allocator.allocator()), ": peak ",
-          FormatBytes(allocator.peak_in_use_bytes()), " of ",
-          allocator.limit_bytes() == 0 ? "an unknown limit"
-                                       : FormatBytes(allocator.limit_bytes()),
-          ", ", FormatCount(allocator.alloc_count()), " allocations, ",
-          FormatCount(allocator.free_count()), " frees, ",
-          FormatCount(allocator.oom_count()), " OOMs\n");
+      absl::StrAppend(text, "  ", Printable(allocator.allocator()), ": peak ",
+                      FormatBytes(allocator.peak_in_use_bytes()), " of ",
+                      allocator.limit_bytes() == 0
+                          ? "an unknown limit"
+                          : FormatBytes(allocator.limit_bytes()),
+                      ", ", FormatCount(allocator.alloc_count()),
+                      " allocations, ", FormatCount(allocator.free_count()),
+                      " frees, ", CountOf(allocator.oom_count(), "OOM"), "\n");
     }
   }
 }
