@@ -4,16 +4,27 @@ import { Bytes } from './Bytes';
 import { SourceLink } from './SourceLine';
 
 const SHOWN_AT_FIRST = 5;
+/** What keeps less than this part explains nothing. */
+const LEAST_SHARE = 100n;
+
+interface KeepersProps {
+  /** The largest first. */
+  readonly keepers: readonly Keeper[];
+  /** What all of them are a part of. */
+  readonly ofBytes?: bigint;
+}
 
 /** What keeps allocations from being freed: from a root of the program to the tensors. */
-export function Keepers({ keepers }: { readonly keepers: readonly Keeper[] }) {
+export function Keepers({ keepers, ofBytes = 0n }: KeepersProps) {
   if (keepers.length === 0) return null;
-  const rest = keepers.slice(SHOWN_AT_FIRST);
+  const large = keepers.filter(({ allocatedBytes }) => allocatedBytes * LEAST_SHARE >= ofBytes);
+  const shown = Math.min(Math.max(large.length, 1), SHOWN_AT_FIRST);
+  const rest = keepers.slice(shown);
   return (
     <section class="keepers" aria-label="What keeps it">
       <h3>What keeps it</h3>
       <ul>
-        {keepers.slice(0, SHOWN_AT_FIRST).map((keeper) => (
+        {keepers.slice(0, shown).map((keeper) => (
           <KeeperItem key={keeper.chain.join('/')} keeper={keeper} />
         ))}
       </ul>

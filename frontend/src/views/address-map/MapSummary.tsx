@@ -29,7 +29,7 @@ export function MapSummary({ map, hole, requestBytes, pins }: MapSummaryProps) {
       {measures && (
         <li>
           <span class="swatch hole" /> <Bytes value={measures.freeBytes} /> free in{' '}
-          {groupDigits(measures.freeChunkCount)} holes
+          {groupDigits(measures.freeChunkCount)} {measures.freeChunkCount === 1n ? 'hole' : 'holes'}
         </li>
       )}
       {hole && (

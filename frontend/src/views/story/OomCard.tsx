@@ -129,7 +129,7 @@ function OomStory({ oom, target, number }: OomCardProps) {
               Memory in use over the whole recording, with the moment of each refusal
             </figcaption>
           </figure>
-          <Keepers keepers={oom.keepers} />
+          <Keepers keepers={oom.keepers} ofBytes={oom.inUseBytes} />
           {verdict && <Evidence verdict={verdict} check={oom.dumpCheck} />}
         </div>
         <Remedies remedies={oom.remedies} />

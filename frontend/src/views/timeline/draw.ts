@@ -20,6 +20,8 @@ export interface Scene {
   readonly gaps: readonly Gap[];
 }
 
+/** Further OOMs at one moment are in the table. */
+const MOST_OOM_ROWS = 3;
 const STEP_LABEL_PIXELS = 52;
 /** Narrower steps would only make the ground look grey. */
 const STEP_BAND_PIXELS = 5;
@@ -106,7 +108,7 @@ function drawGaps(plot: uPlot, palette: Palette, scene: Scene): void {
     ctx.fillRect(left, bbox.top, right - left, bbox.height);
     const text = `${formatDuration(to - from)} without events`;
     const box = labelBox(plot, text, left);
-    if (labelled.some((other) => box.left < other.right && other.left < box.right)) continue;
+    if (labelled.some((other) => overlap(box, other))) continue;
     labelled.push(box);
     label(plot, palette, text, left, bbox.top + bbox.height - 24 * ratio, palette.mutedText);
   }
@@ -165,6 +167,8 @@ function drawOoms(plot: uPlot, palette: Palette, scene: Scene): void {
   const { ctx, bbox } = plot;
   const ratio = devicePixelRatio;
   const ooms = scene.series.marks.filter(({ kind }) => kind === MarkKind.MARK_OOM);
+  // Rows of labels, where those of one moment stand below each other.
+  const rows: LabelBox[][] = Array.from({ length: MOST_OOM_ROWS }, () => []);
   for (const mark of ooms) {
     const at = x(plot, scene, mark.timeNs);
     const before = inUseAt(scene.series, mark.timeNs);
@@ -176,18 +180,15 @@ function drawOoms(plot: uPlot, palette: Palette, scene: Scene): void {
     ctx.fillStyle = palette.oom;
     ctx.fillRect(at - 3 * ratio, high, 6 * ratio, low - high);
     const name = ooms.length > 1 ? `OOM ${mark.oom + 1}` : 'OOM';
-    label(
-      plot,
-      palette,
-      `${name}: ${formatBytes(mark.bytes)} refused`,
-      at,
-      bbox.top + 12 * ratio,
-      palette.oom,
-    );
+    const text = `${name}: ${formatBytes(mark.bytes)} refused`;
+    const box = labelBox(plot, text, at);
+    const row = rows.findIndex((labelled) => !labelled.some((other) => overlap(box, other)));
+    if (row < 0) continue;
+    rows[row]?.push(box);
+    label(plot, palette, text, at, bbox.top + (12 + 20 * row) * ratio, palette.oom);
   }
 }
 
-/** Text on a plate, at the side of `at` where there is room. */
 /** Where a label beside `at` lies across, in pixels of the canvas. */
 interface LabelBox {
   readonly left: number;
@@ -205,6 +206,11 @@ function labelBox(plot: uPlot, text: string, at: number): LabelBox {
   return { left, right: left + width };
 }
 
+function overlap(a: LabelBox, b: LabelBox): boolean {
+  return a.left < b.right && b.left < a.right;
+}
+
+/** Text on a plate, at the side of `at` where there is room. */
 function label(
   plot: uPlot,
   palette: Palette,
