@@ -35,6 +35,15 @@ struct Judged {
   }
 };
 
+// A request for a tensor.
+inline Ask Tensor(const std::string& op, uint64_t bytes,
+                  const std::string& shape = "[4,4]", int64_t dtype = 1) {
+  return {op, shape, dtype, bytes};
+}
+
+// A refusal that ends a job whose pool may have so many bytes; 0: not known.
+inline Failure Oom(uint64_t limit_bytes) { return {true, limit_bytes, ""}; }
+
 // The number-th OOM of the trace.
 inline Judged Judge(TraceBuilder& trace,
                     const std::optional<DevicePressure>& device = std::nullopt,

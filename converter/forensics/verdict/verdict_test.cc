@@ -12,22 +12,16 @@ namespace oom_forensics {
 namespace {
 
 using test::Ask;
-using test::Failure;
 using test::Judge;
 using test::Judged;
+using test::Oom;
+using test::Tensor;
 using test::TraceBuilder;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kBase = 0x10000000;
-
-Ask Tensor(const std::string& op, uint64_t bytes,
-           const std::string& shape = "[4,4]", int64_t dtype = 1) {
-  return {op, shape, dtype, bytes};
-}
-
-Failure Oom(uint64_t limit_bytes) { return {true, limit_bytes, ""}; }
 
 TEST(VerdictTest, LessFreeThanAskedForIsCapacity) {
   TraceBuilder trace;
