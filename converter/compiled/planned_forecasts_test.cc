@@ -109,6 +109,7 @@ TEST_F(PlanRunsTest, AGraphAroundItThatTakesNextToNothingIsNoOtherStep) {
   AddOrder({{false, 1}, {false, 0}, {true, 1}, {true, 0}});
   const ForecastTrace& forecast = Planned();
   EXPECT_TRUE(forecast.planned);
+  ASSERT_EQ(forecast.orders.size(), 3u) << "none of the graph's own";
   EXPECT_EQ(Sizes(forecast, 1),
             (std::vector<int64_t>{4, 1000, 40, -4, -1000, -40}));
 }
