@@ -97,11 +97,14 @@ setup(
         else platform_wheel([ROOT / path for path in LIBRARIES]),
     },
     distclass=Distribution if IS_VIEWER else PlatformDistribution,
-    install_requires=["tensorboard>=2.15", *(["wasmtime>=50"] if IS_VIEWER else [])],
+    install_requires=[
+        "tensorboard>=2.15",
+        'tomli>=2; python_version < "3.11"', *(["wasmtime>=50"] if IS_VIEWER else [])],
     extras_require=EXTRAS,
     packages=[
         "oom_forensics",
         "oom_forensics.fleet",
+        "oom_forensics.gate",
         "oom_forensics.in_training",
         "oom_forensics.in_training.evidence",
         "oom_forensics.in_training.keepers",

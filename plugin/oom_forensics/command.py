@@ -39,6 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from oom_forensics import rehearsal
 
         return rehearsal.main(arguments[1:])
+    if arguments and arguments[0] == "gate":
+        from oom_forensics.gate import command as gate
+
+        return gate.main(arguments[1:])
     if arguments and arguments[0] in _FLEET:
         return _fleet(arguments[0], arguments[1:])
     if arguments and arguments[0] == "runs" and "--help" not in arguments:

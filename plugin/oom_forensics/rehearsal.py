@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -18,12 +17,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from oom_forensics.converter_binary import ConverterMissingError, find_converter
+from oom_forensics.sizes import size_argument
 
 EXIT_DONE = 0
 EXIT_UNREADABLE = 1
 # Of the machine's memory, what the pool may take.
 _ROOM = 0.9
-_UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -64,24 +63,13 @@ def main(arguments: Sequence[str]) -> int:
     return subprocess.run(answer, check=False).returncode
 
 
-def size_in_bytes(text: str) -> int:
-    """Reads "16GiB", "512 MiB" or a number of bytes."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?b?)\s*", text, re.IGNORECASE)
-    unit = match.group(2).lower() if match else "?"
-    if len(unit) == 1 and unit in "kmgt":
-        unit += "ib"
-    if match is None or unit not in _UNITS:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 16GiB, 512MiB or bytes")
-    return int(float(match.group(1)) * _UNITS[unit])
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="oom-forensics rehearse",
         description="Runs a few training steps on the CPU and tells what a device with a "
         "smaller memory would have made of them.",
     )
-    parser.add_argument("--limit", type=size_in_bytes, required=True, help="16GiB")
+    parser.add_argument("--limit", type=size_argument, required=True, help="16GiB")
     parser.add_argument("--steps", type=int, default=3, help="training steps; then it is ended")
     parser.add_argument("--seconds", type=float, default=600, help="ended after that, too")
     parser.add_argument("--logdir", type=Path, help="where the recording goes")

@@ -282,10 +282,13 @@ class Trace:
         at: At = None,
         other: At = None,
         other_trace: str | os.PathLike[str] = "",
+        group_by: GroupBy = GroupBy.GROUP_NONE,
         only: Filter | None = None,
     ) -> datasets.Compare:
         """Two moments, of this trace or of two: what grew, what went, what is new."""
-        query = Query(dataset=DatasetKind.COMPARE, at=_moment(at), other=_moment(other))
+        query = Query(
+            dataset=DatasetKind.COMPARE, at=_moment(at), other=_moment(other), group_by=group_by
+        )
         other_path = _path_of(other_trace, "") if os.fspath(other_trace) else ""
         return self._ask(datasets.Compare, query, only, other_path)
 
