@@ -45,6 +45,7 @@ EXTRAS = {
     "pandas": ["pandas>=2"],
     "parquet": ["pyarrow>=14"],
     "fleet": ["pyspark>=4.0", "pyarrow>=14", "duckdb>=1.1", "fsspec[s3,gs]>=2024.10"],
+    "mcp": ["mcp>=2"],
     "remote": ["fsspec>=2023.1", "s3fs>=2023.1", "gcsfs>=2023.1"],
 }
 
@@ -99,10 +100,13 @@ setup(
     distclass=Distribution if IS_VIEWER else PlatformDistribution,
     install_requires=[
         "tensorboard>=2.15",
-        'tomli>=2; python_version < "3.11"', *(["wasmtime>=50"] if IS_VIEWER else [])],
+        'tomli>=2; python_version < "3.11"',
+        *(["wasmtime>=50"] if IS_VIEWER else []),
+    ],
     extras_require=EXTRAS,
     packages=[
         "oom_forensics",
+        "oom_forensics.agent",
         "oom_forensics.fleet",
         "oom_forensics.gate",
         "oom_forensics.in_training",
@@ -116,6 +120,7 @@ setup(
     ],
     package_dir={"": "plugin"},
     package_data={
+        "oom_forensics.agent": ["SKILL.md"],
         "oom_forensics.fleet": ["sql/*.sql"],
         "oom_forensics": [
             "py.typed",

@@ -19,8 +19,12 @@ from oom_forensics.converter_binary import Converter, ConverterMissingError, fin
 from oom_forensics.remote.addresses import RemoteError, is_url
 
 EXIT_UNREADABLE = 1
-# Modules that need the extra `fleet`, by the command that they are.
-_FLEET = {"fleet": "command", "fleet-report": "report_command"}
+# Modules that need an extra, by the command that they are.
+_OF_EXTRAS = {
+    "fleet": ("fleet", "oom_forensics.fleet.command"),
+    "fleet-report": ("fleet", "oom_forensics.fleet.report_command"),
+    "mcp": ("mcp", "oom_forensics.agent.server"),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,8 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from oom_forensics.gate import command as gate
 
         return gate.main(arguments[1:])
-    if arguments and arguments[0] in _FLEET:
-        return _fleet(arguments[0], arguments[1:])
+    if arguments and arguments[0] in _OF_EXTRAS:
+        return _of_extra(arguments[0], arguments[1:])
     if arguments and arguments[0] == "runs" and "--help" not in arguments:
         from oom_forensics import run_list
 
@@ -59,13 +63,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _become(converter, arguments)
 
 
-def _fleet(name: str, arguments: Sequence[str]) -> int:
+def _of_extra(name: str, arguments: Sequence[str]) -> int:
+    extra, module = _OF_EXTRAS[name]
     try:
-        command = importlib.import_module(f"oom_forensics.fleet.{_FLEET[name]}")
+        command = importlib.import_module(module)
     except ModuleNotFoundError as error:
         print(
             f"oom-forensics: {name} needs {error.name}, which is not installed:"
-            " pip install 'oom-forensics[fleet]'",
+            f" pip install 'oom-forensics[{extra}]'",
             file=sys.stderr,
         )
         return EXIT_UNREADABLE

@@ -169,8 +169,7 @@ def _holders(run: Trace, budget: Budget) -> list[str]:
 
 
 def _place(group: AllocationGroup) -> str:
-    line = group.line
-    return f"{PurePath(line.file).name}:{line.line}" if line is not None else ""
+    return f"{PurePath(group.line.file).name}:{group.line.line}" if group.line.file else ""
 
 
 def _line_of(run: Trace, scope: str, allocator: str) -> str:
@@ -220,7 +219,8 @@ def _growth_findings(
 
 def _fragmentation(run: Trace, budget: Budget, allowed: float) -> Iterator[Finding]:
     for each in run.fragmentation(at="peak").maps:
-        if not _kept(each.allocator, budget) or each.measures is None:
+        # Without regions it has no layout.
+        if not each.regions or not _kept(each.allocator, budget):
             continue
         measured = each.measures.bfc_fragmentation
         yield Finding(
