@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -27,6 +28,7 @@
 #include "converter/render/report.h"
 #include "converter/render/terminal_style.h"
 #include "converter/render/what_if_text.h"
+#include "converter/run/memory_budget.h"
 #include "converter/run/run.h"
 #include "converter/service/serve.h"
 
@@ -355,9 +357,7 @@ int Answer(const Options& options, const Run& run) {
   return ReportOrInfo(options, run);
 }
 
-}  // namespace
-
-int RunCommand(const std::vector<std::string>& arguments) {
+int Perform(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (argument == "--help" || argument == "-h" || argument == "help") {
       std::cout << UsageText();
@@ -401,6 +401,16 @@ int RunCommand(const std::vector<std::string>& arguments) {
   if (!run.ok()) return Fail(kExitUnreadable, run.status());
   const int code = Answer(*options, **run);
   return code == kExitDone ? CheckFailOn(*options, **run) : code;
+}
+
+}  // namespace
+
+int RunCommand(const std::vector<std::string>& arguments) {
+  try {
+    return Perform(arguments);
+  } catch (const std::bad_alloc&) {
+    return Fail(kExitUnreadable, NoMemoryLeft());
+  }
 }
 
 }  // namespace oom_forensics

@@ -64,11 +64,15 @@ void FuzzRequest(std::string_view bytes) {
       bytes.find('\\') != std::string_view::npos) {
     return;
   }
-  const auto request = ParseRequest(bytes);
-  if (!request.ok()) return;
   Service service(run->get(), RunOptions());
-  const ServiceReply reply = service.Answer(*request);
-  if (!RenderJson(reply.header).ok()) __builtin_trap();
+  const auto answer = [&service](const ServiceRequest& request) {
+    if (!RenderJson(service.Answer(request).header).ok()) __builtin_trap();
+  };
+  ServiceRequest query;
+  query.set_query(std::string(bytes));
+  answer(query);
+  const auto request = ParseRequest(bytes);
+  if (request.ok()) answer(*request);
 }
 
 }  // namespace oom_forensics

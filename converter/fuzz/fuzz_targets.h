@@ -9,7 +9,8 @@ namespace oom_forensics {
 // Reads the bytes as an .xplane.pb, replays it and answers every dataset.
 void FuzzTrace(std::string_view bytes);
 
-// Answers the bytes as a ServiceRequest, about a small trace with an OOM.
+// Answers the bytes as a Query and as a ServiceRequest, about a small trace
+// with an OOM.
 void FuzzRequest(std::string_view bytes);
 
 }  // namespace oom_forensics

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "converter/cancellation/cancellation.h"
+#include "converter/run/memory_budget.h"
 
 namespace oom_forensics {
 namespace {
@@ -58,6 +60,8 @@ class HostLoader {
       } catch (const WorkCancelled& cancelled) {
         // The other threads are to be waited for.
         statuses_[index] = absl::CancelledError(cancelled.what());
+      } catch (const std::bad_alloc&) {
+        statuses_[index] = NoMemoryLeft();
       }
       if (statuses_[index].ok()) continue;
       const std::lock_guard<std::mutex> lock(mutex_);

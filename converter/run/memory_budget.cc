@@ -4,6 +4,19 @@
 
 namespace oom_forensics {
 
+absl::Status NoMemoryLeft() {
+#ifdef __wasm__
+  return absl::ResourceExhaustedError(
+      "This needs more memory than the converter has as WebAssembly, at most 4 "
+      "GiB; oom-forensics on Linux x86-64, with the package "
+      "oom-forensics-collector, has more.");
+#else
+  return absl::ResourceExhaustedError(
+      "This needs more memory than the system gives the converter; ask for a "
+      "shorter time range, or give it more memory.");
+#endif
+}
+
 uint64_t MemoryBudget::RoomBytes() const {
   const uint64_t taken_bytes = held_bytes_ + reserved_bytes_;
   return taken_bytes < limit_bytes_ ? limit_bytes_ - taken_bytes : 0;

@@ -13,7 +13,12 @@
 #include <functional>
 #include <mutex>
 
+#include "absl/status/status.h"
+
 namespace oom_forensics {
+
+// The sentence for work that the system gave no memory for (std::bad_alloc).
+absl::Status NoMemoryLeft();
 
 class MemoryBudget {
  public:

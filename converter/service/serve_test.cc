@@ -34,13 +34,16 @@ std::string WriteTrace(const std::string& name, int allocations) {
   return path;
 }
 
-ServiceRequest AllocationsRequest(uint64_t id) {
+ServiceRequest RequestOf(uint64_t id, const std::string& query) {
   ServiceRequest request;
   request.set_id(id);
   request.set_format(JSON);
-  request.mutable_query()->set_dataset(ALLOCATIONS);
-  request.mutable_query()->mutable_at()->set_end(true);
+  request.set_query(query);
   return request;
+}
+
+ServiceRequest AllocationsRequest(uint64_t id) {
+  return RequestOf(id, R"({"dataset": "ALLOCATIONS", "at": {"end": true}})");
 }
 
 // A service in a thread of its own, and both ends of the pipes to it.
@@ -146,6 +149,30 @@ TEST(Serve, ACancelledRequestIsAnsweredWithThatAndTheOthersAreNot) {
   EXPECT_EQ(talk.End(), 0);
 }
 
+TEST(Serve, AQueryThatMakesNoSenseIsAnErrorOfItsRequestAlone) {
+  Conversation talk(WriteTrace("senseless", 3));
+  const std::string kQueries[] = {R"({"columns":-1})",
+                                  R"({"at":{"oom":"x"}})",
+                                  "{no json",
+                                  "",
+                                  R"({"at":1e999})",
+                                  R"({"filter":"\ud800"})",
+                                  "[]",
+                                  std::string(20'000, '[')};
+  uint64_t id = 0;
+  for (const std::string& query : kQueries) {
+    talk.Send(RequestOf(++id, query));
+    const ServiceReply reply = talk.Answer();
+    EXPECT_EQ(reply.header.id(), id) << query;
+    EXPECT_EQ(reply.header.code(),
+              static_cast<int>(absl::StatusCode::kInvalidArgument))
+        << query;
+    talk.Send(AllocationsRequest(++id));
+    EXPECT_EQ(talk.Answer().header.error(), "") << query;
+  }
+  EXPECT_EQ(talk.End(), 0);
+}
+
 TEST(Serve, WhatIsNotARequestEndsItWithASentence) {
   Conversation talk(WriteTrace("broken", 1));
   talk.Send(AllocationsRequest(1));
@@ -171,9 +198,9 @@ TEST(Service, AnOtherTraceOfANewVersionIsReadAgain) {
   trace.BaselineRegion(0x10000, 1 << 20).Alloc(0x10000, {});
   const auto run = trace.Open();
   Service service(run.get(), RunOptions());
-  ServiceRequest request = AllocationsRequest(1);
-  request.mutable_query()->set_dataset(COMPARE);
-  request.mutable_query()->mutable_other()->set_end(true);
+  ServiceRequest request = RequestOf(
+      1,
+      R"({"dataset": "COMPARE", "at": {"end": true}, "other": {"end": true}})");
   request.set_other_path(other);
   request.set_other_version("1");
   const std::string before = service.Answer(request).body;

@@ -1,14 +1,34 @@
 #include "converter/service/service.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "converter/datasets/dataset.h"
 #include "converter/input/trace_files.h"
 #include "converter/render/render.h"
+#include "converter/run/memory_budget.h"
 #include "google/protobuf/util/json_util.h"
 
 namespace oom_forensics {
+namespace {
+
+template <typename Message>
+absl::StatusOr<Message> ParseJson(const std::string& json,
+                                  const std::string& what_is_wrong) {
+  Message message;
+  google::protobuf::util::JsonParseOptions options;
+  // A tab may be newer than the program that answers it.
+  options.ignore_unknown_fields = true;
+  const auto parsed =
+      google::protobuf::util::JsonStringToMessage(json, &message, options);
+  if (!parsed.ok()) {
+    return absl::InvalidArgumentError(what_is_wrong);
+  }
+  return message;
+}
+
+}  // namespace
 
 ServiceReply ErrorReply(uint64_t id, const absl::Status& status) {
   ServiceReply reply;
@@ -19,17 +39,9 @@ ServiceReply ErrorReply(uint64_t id, const absl::Status& status) {
 }
 
 absl::StatusOr<ServiceRequest> ParseRequest(std::string_view request_json) {
-  ServiceRequest request;
-  google::protobuf::util::JsonParseOptions options;
-  // A tab may be newer than the program behind it.
-  options.ignore_unknown_fields = true;
-  const auto parsed = google::protobuf::util::JsonStringToMessage(
-      std::string(request_json), &request, options);
-  if (!parsed.ok()) {
-    return absl::InvalidArgumentError(
-        "The request is not a ServiceRequest in JSON.");
-  }
-  return request;
+  return ParseJson<ServiceRequest>(
+      std::string(request_json),
+      "The request is not a ServiceRequest in JSON.");
 }
 
 absl::StatusOr<const Run*> Service::OtherRun(const ServiceRequest& request) {
@@ -59,16 +71,18 @@ absl::StatusOr<const Run*> Service::OtherRun(const ServiceRequest& request) {
 }
 
 absl::StatusOr<std::string> Service::Body(const ServiceRequest& request) {
+  const auto query =
+      ParseJson<Query>(request.query(), "The query is not a Query in JSON.");
+  if (!query.ok()) return query.status();
   const auto other = OtherRun(request);
   if (!other.ok()) return other.status();
-  const auto answer = AnswerQuery({run_, *other, request.query()});
+  const auto answer = AnswerQuery({run_, *other, *query});
   if (!answer.ok()) return answer.status();
   switch (request.format()) {
     case JSON:
       return RenderJson(**answer);
     case CSV:
-      return RenderCsv(**answer,
-                       FindDataset(request.query().dataset())->csv_rows);
+      return RenderCsv(**answer, FindDataset(query->dataset())->csv_rows);
     default:
       return RenderProtobuf(**answer);
   }
@@ -76,7 +90,14 @@ absl::StatusOr<std::string> Service::Body(const ServiceRequest& request) {
 
 ServiceReply Service::Answer(const ServiceRequest& request) {
   const CancellableWork work(is_cancelled_);
-  auto body = Body(request);
+  absl::StatusOr<std::string> body;
+  try {
+    body = Body(request);
+  } catch (const WorkCancelled& cancelled) {
+    body = absl::CancelledError(cancelled.what());
+  } catch (const std::bad_alloc&) {
+    body = NoMemoryLeft();
+  }
   if (!body.ok()) return ErrorReply(request.id(), body.status());
   ServiceReply reply;
   reply.header.set_id(request.id());

@@ -25,7 +25,7 @@ struct ServiceReply {
 // The answer that says what went wrong; `id` 0: with the run as a whole.
 ServiceReply ErrorReply(uint64_t id, const absl::Status& status);
 
-// The request of a frame.
+// The request of a frame; what its query holds is for Service::Answer to read.
 absl::StatusOr<ServiceRequest> ParseRequest(std::string_view request_json);
 
 class Service {

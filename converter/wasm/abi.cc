@@ -25,6 +25,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "converter/input/memory_files.h"
+#include "converter/run/memory_budget.h"
 #include "converter/service/replies.h"
 #include "converter/service/service.h"
 
@@ -37,13 +38,6 @@ namespace {
 std::unique_ptr<Run> g_run;
 std::unique_ptr<Service> g_service;
 
-ServiceReply OutOfMemoryReply(uint64_t id) {
-  return ErrorReply(
-      id, absl::ResourceExhaustedError(
-              "This needs more than the 4 GiB of memory that the converter has "
-              "as WebAssembly; ask oom-forensics on Linux, which has more."));
-}
-
 // Does the work; nothing that it throws leaves the module. `id` is that of the
 // request, for what goes wrong.
 template <typename Work>
@@ -51,7 +45,7 @@ bool Guarded(const uint64_t& id, const Work& work) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    (void)WriteReply(OutOfMemoryReply(id), stdout);
+    (void)WriteReply(ErrorReply(id, NoMemoryLeft()), stdout);
   } catch (...) {
     (void)WriteReply(
         ErrorReply(id, absl::InternalError("The converter failed.")), stdout);

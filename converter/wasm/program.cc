@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,16 +37,7 @@ OOM_FORENSICS_EXPORT(allocate) char* Allocate(uint32_t size_bytes) {
 
 OOM_FORENSICS_EXPORT(run)
 int Run(const char* arguments, uint32_t size_bytes) {
-  int code = kExitUnreadable;
-  try {
-    code = RunCommand(Split(std::string_view(arguments, size_bytes)));
-  } catch (const std::bad_alloc&) {
-    std::fputs(
-        "oom-forensics: This needs more memory than the converter has as "
-        "WebAssembly, at most 4 GiB; on Linux x86-64 the package "
-        "oom-forensics-collector brings one that has more.\n",
-        stderr);
-  }
+  const int code = RunCommand(Split(std::string_view(arguments, size_bytes)));
   std::cout.flush();
   std::fflush(nullptr);
   return code;

@@ -42,6 +42,8 @@ except ImportError:  # not on Windows
 BodyFormat = Literal["protobuf", "json", "csv"]
 
 _LENGTH = struct.Struct("<I")
+_MAX_QUERY_BYTES = 1_000_000
+"""The converter takes frames of 1 MiB."""
 _MAX_HEADER_BYTES = 1 << 20
 _MAX_BODY_BYTES = 1 << 30
 MAX_WAITING = 512
@@ -136,6 +138,8 @@ class ConverterProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
+            # Ctrl-C in a terminal or a notebook is for who asks, who goes on asking.
+            start_new_session=True,
         )
         self._requests = cast(BinaryIO, self._child.stdin)
         self._answers = cast(BinaryIO, self._child.stdout)
@@ -191,7 +195,10 @@ class ConverterProcess:
         Raises:
           ConverterError: it cannot be answered; the sentence says why.
         """
-        request: dict[str, Any] = {"query": query, "format": form.upper()}
+        text = json.dumps(query)
+        if len(json.dumps(text)) > _MAX_QUERY_BYTES:
+            raise ConverterError("The question is too long.", CODE_INVALID_ARGUMENT)
+        request: dict[str, Any] = {"query": text, "format": form.upper()}
         if other_trace:
             request["otherPath"] = other_trace
             request["otherVersion"] = other_version
@@ -210,6 +217,10 @@ class ConverterProcess:
         if waiting.error is not None:
             raise waiting.error
         return waiting.body
+
+    def abandon(self) -> None:
+        """Ends the converter without waiting for it; for who may hold any lock."""
+        self._child.kill()
 
     def close(self) -> None:
         """Ends the converter; whoever waits for an answer gets an error."""

@@ -19,6 +19,7 @@ import pytest
 from oom_forensics.converter_pool import ConverterPool, TraceVersion
 from oom_forensics.converter_process import (
     CODE_CANCELLED,
+    CODE_INVALID_ARGUMENT,
     CODE_RESOURCE_EXHAUSTED,
     CODE_UNAVAILABLE,
     CODE_UNIMPLEMENTED,
@@ -66,6 +67,27 @@ def test_a_wrong_question_leaves_the_converter_alive(oom_run: Path) -> None:
     with pytest.raises(ConverterError) as failure:
         converter.ask({"dataset": "DATASET_UNSPECIFIED"})
     assert failure.value.code == CODE_UNIMPLEMENTED
+    assert converter.ask(OOM_WINDOW)
+    converter.close()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"columns": -1},
+        {"at": {"oom": "x"}},
+        {"filter": {"search": "\ud800"}},
+        {"columns": float("nan")},
+        {"filter": {"search": "x" * (1 << 20)}},
+    ],
+)
+def test_a_malformed_question_is_an_error_of_its_asker_alone(
+    oom_run: Path, query: dict[str, Any]
+) -> None:
+    converter = ConverterProcess(str(oom_run))
+    with pytest.raises(ConverterError) as failure:
+        converter.ask({"dataset": "OOM_WINDOW", **query})
+    assert failure.value.code == CODE_INVALID_ARGUMENT
     assert converter.ask(OOM_WINDOW)
     converter.close()
 
@@ -244,6 +266,82 @@ def test_all_converters_together_keep_to_a_limit(oom_run: Path) -> None:
         pool.ask(TraceVersion(path), OOM_WINDOW)
     assert len(children() - before) == 1
     pool.close()
+
+
+def test_first_questions_about_many_runs_start_no_more_than_may_be_open(
+    oom_run: Path, tmp_path: Path
+) -> None:
+    (trace,) = oom_run.glob("*.xplane.pb")
+    runs = [tmp_path / str(number) for number in range(40)]
+    for run in runs:
+        run.mkdir()
+        (run / trace.name).symlink_to(trace)
+    pool = ConverterPool(max_open=4)
+    before = children()
+    most = 0
+    answers: list[bytes] = []
+    threads = [
+        threading.Thread(
+            target=lambda run=run: answers.append(pool.ask(TraceVersion(str(run)), OOM_WINDOW))
+        )
+        for run in runs
+    ]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        most = max(most, len(children() - before))
+    assert len(answers) == len(runs)
+    assert most <= 4
+    pool.close()
+    assert not children() - before
+
+
+def test_a_question_that_waits_too_long_for_a_place_is_told_to_come_again(
+    oom_run: Path, tmp_path: Path
+) -> None:
+    pool = ConverterPool(max_open=1, wait_s=0.3)
+    before = children()
+    pool.ask(TraceVersion(str(oom_run)), OOM_WINDOW)
+    (pid,) = children() - before
+    os.kill(pid, signal.SIGSTOP)
+    waiting = threading.Thread(target=pool.ask, args=[TraceVersion(str(oom_run)), OOM_WINDOW])
+    waiting.start()
+    wait_until(lambda: pool._opened[str(oom_run)].users == 1)
+    with pytest.raises(ConverterError, match="ask again in a moment") as failure:
+        pool.ask(TraceVersion(str(tmp_path)), OOM_WINDOW)
+    assert failure.value.code == CODE_UNAVAILABLE
+    os.kill(pid, signal.SIGCONT)
+    waiting.join(timeout=60)
+    pool.close()
+
+
+def test_a_converter_that_starts_slowly_holds_up_only_those_that_ask_it(
+    pool: ConverterPool, oom_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = f"{oom_run}/"
+    may_start = threading.Event()
+    start = subprocess.Popen.__init__
+
+    def start_slowly(self: subprocess.Popen[bytes], command: list[str], **options: Any) -> None:
+        if slow in command:
+            may_start.wait(60)
+        start(self, command, **options)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", start_slowly)
+    answers: list[bytes] = []
+    threads = [
+        threading.Thread(target=lambda: answers.append(pool.ask(TraceVersion(slow), OOM_WINDOW)))
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    wait_until(lambda: slow in pool._opened and pool._opened[slow].users == 2)
+    assert pool.ask(TraceVersion(str(oom_run)), OOM_WINDOW)
+    assert not answers
+    may_start.set()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert len(answers) == 2
 
 
 def test_a_converter_that_nobody_uses_goes(oom_run: Path) -> None:

@@ -17,11 +17,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from oom_forensics.converter_binary import ConverterMissingError, find_converter
+from oom_forensics.machine_memory import usable_bytes
 from oom_forensics.sizes import size_argument
 
 EXIT_DONE = 0
 EXIT_UNREADABLE = 1
-# Of the machine's memory, what the pool may take.
+# The part of the memory of this machine, or of its container, that the pool may take.
 _ROOM = 0.9
 
 
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"oom-forensics: {error}", file=sys.stderr)
         return EXIT_UNREADABLE
     logdir = options.logdir or Path(tempfile.mkdtemp(prefix="oom_forensics_rehearsal_"))
+    runs_before = _runs_in(logdir)
     try:
         ended = subprocess.run(program, env=_environment(options, logdir), check=False)
     except OSError as error:
@@ -45,22 +47,36 @@ def main(arguments: Sequence[str]) -> int:
             file=sys.stderr,
         )
         return EXIT_UNREADABLE
-    runs = sorted(logdir.glob("plugins/profile/*/*.xplane.pb"))
-    if not runs:
+    # As a shell gives the code of a program that a signal ended.
+    code = ended.returncode if ended.returncode >= 0 else 128 - ended.returncode
+    recorded = sorted(_runs_in(logdir) - runs_before)
+    if not recorded:
         print(
-            f"oom-forensics: the program ended with exit code {ended.returncode} and left no"
+            f"oom-forensics: the program ended with exit code {code} and left no"
             " recording: does it import TensorFlow, and is the collector installed"
             " (`oom-forensics doctor`)?",
             file=sys.stderr,
         )
-        return EXIT_UNREADABLE
-    print(f"\nRecorded in {runs[-1].parent}; against a limit of {options.limit} bytes:")
+        return code or EXIT_UNREADABLE
+    run = recorded[-1].parent
+    if code:
+        print(
+            f"oom-forensics: the program failed with exit code {code}; what it did until then"
+            " is rehearsed.",
+            file=sys.stderr,
+        )
+    print(f"\nRecorded in {run}; against a limit of {options.limit} bytes:")
     sys.stdout.flush()
     flags = [f"--limit-bytes={options.limit}"]
     if options.format == "json":
         flags.append("--format=json")
-    answer = converter.command("forecast", runs[-1].parent, *flags)
-    return subprocess.run(answer, check=False).returncode
+    answer = converter.command("forecast", run, *flags)
+    answered = subprocess.run(answer, check=False).returncode
+    return code or answered
+
+
+def _runs_in(logdir: Path) -> set[Path]:
+    return set(logdir.glob("plugins/profile/*/*.xplane.pb"))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -79,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _environment(options: argparse.Namespace, logdir: Path) -> dict[str, str]:
-    room_mib = int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * _ROOM) >> 20
+    room_mib = int(usable_bytes() * _ROOM) >> 20
     return {
         **os.environ,
         "CUDA_VISIBLE_DEVICES": "-1",

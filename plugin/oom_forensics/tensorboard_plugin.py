@@ -6,7 +6,8 @@
     progress             how much of a run's trace has been read
 
 Routes lie below /data/plugin/oom_forensics/, only read, and take no path: a run is
-looked up by its name in the list of runs. Errors are JSON, `{"error": sentence}`.
+looked up by its name in the list of runs. A page of another origin gets the files of the tab
+and nothing else: it cannot make the converter work. Errors are JSON, `{"error": sentence}`.
 An answer to `data` says in a header which version of the trace it is of. A browser that
 no longer waits for an answer hangs up, and the work for it ends.
 """
@@ -36,6 +37,8 @@ from oom_forensics.runs import Run, RunList, parse_logdir_spec
 
 _STATIC = Path(__file__).resolve().parent / "static"
 VERSION_HEADER = "X-Oom-Forensics-Trace-Version"
+TAB_HEADER = "X-Oom-Forensics-Tab"
+"""The tab sends it with each question."""
 _MAX_QUERY_BYTES = 32 << 10
 _GZIP_FROM_BYTES = 1 << 10
 _CONTENT_TYPES = {
@@ -63,7 +66,7 @@ class _HttpError(Exception):
 
 
 def _route(
-    *methods: str,
+    *methods: str, to_any_origin: bool = False
 ) -> Callable[[Callable[[Any, wrappers.Request], wrappers.Response]], Any]:
     """Makes a method a WSGI application that answers errors in one form."""
 
@@ -74,6 +77,8 @@ def _route(
             try:
                 if request.method not in methods:
                     raise _HttpError(405, f"This route answers {methods[0]} only.")
+                if not to_any_origin:
+                    _check_origin(request)
                 response = handler(self, request)
             except _HttpError as error:
                 response = _error(request, error.status, str(error))
@@ -87,6 +92,22 @@ def _route(
         return application
 
     return decorate
+
+
+def _check_origin(request: wrappers.Request) -> None:
+    """Refuses what a page of another origin asks for.
+
+    A browser says in `Sec-Fetch-Site` whose page asks, over https and on this machine. Where it
+    does not say, the tab is known by a header that no other page can add to such a request.
+    Who is no browser may ask.
+    """
+    site = request.headers.get("Sec-Fetch-Site")
+    if site in ("same-origin", "none"):
+        return
+    is_browser = request.headers.get("User-Agent", "").startswith("Mozilla/")
+    if site is None and (TAB_HEADER in request.headers or not is_browser):
+        return
+    raise _HttpError(403, "Only the tab's own page may ask; open it in TensorBoard.")
 
 
 def _error(request: wrappers.Request, status: int, sentence: str) -> wrappers.Response:
@@ -169,7 +190,7 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
             progress = self._converters.progress(run.local_folder)
         return http_util.Respond(request, {"progress": progress}, "application/json")
 
-    @_route("GET", "HEAD")
+    @_route("GET", "HEAD", to_any_origin=True)
     def _serve_static(self, request: wrappers.Request) -> wrappers.Response:
         name = request.path.rpartition("/plugin/oom_forensics/")[2]
         # Looked up in the list of what is there, so that no path can lead out.

@@ -77,8 +77,11 @@ class Tab:
         url = f"{self.url}data/plugin/oom_forensics/{route}"
         return self.fetch(f"{url}?{urllib.parse.urlencode(arguments)}", method, accept_encoding)
 
-    def fetch(self, url: str, method: str = "GET", accept_encoding: str = "") -> Answer:
-        headers = {"Accept-Encoding": accept_encoding} if accept_encoding else {}
+    def fetch(
+        self, url: str, method: str = "GET", accept_encoding: str = "", **headers: str
+    ) -> Answer:
+        if accept_encoding:
+            headers["Accept-Encoding"] = accept_encoding
         request = urllib.request.Request(url, method=method, headers=headers)
         try:
             with urllib.request.urlopen(request, timeout=60) as response:
@@ -145,6 +148,29 @@ def test_a_wrong_question_gets_one_sentence(tab: Tab, arguments: dict[str, str])
     assert answer.json()["error"].count(".") <= 1
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),  # another port of this machine
+        ({"Sec-Fetch-Site": "cross-site", "X-Oom-Forensics-Tab": "1"}, 403),
+        ({"User-Agent": "Mozilla/5.0"}, 403),
+        ({"User-Agent": "Mozilla/5.0", "X-Oom-Forensics-Tab": "1"}, 200),
+        ({"Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Sec-Fetch-Site": "none"}, 200),
+        ({"User-Agent": "curl/8"}, 200),
+    ],
+)
+def test_a_page_of_another_origin_cannot_ask(
+    tab: Tab, headers: dict[str, str], status: int
+) -> None:
+    routes = f"{tab.url}data/plugin/oom_forensics"
+    assert tab.fetch(f"{routes}/runs", **headers).status == status
+    refused = tab.fetch(f"{routes}/data?run=train/first%20run&query={{}}", **headers)
+    assert (refused.status == 403) == (status == 403)
+    assert tab.fetch(f"{routes}/index.js", **headers).status == 200
+
+
 def test_the_tab_only_reads(tab: Tab) -> None:
     assert tab.get("runs", method="POST").status == 405
     assert tab.get("data", method="DELETE").status == 405
@@ -185,6 +211,20 @@ def test_binary_answers_are_compressed_where_the_browser_takes_it(oom_tab: Tab) 
     small = oom_tab.get("data", accept_encoding="gzip", **asked)
     assert small.headers["Content-Encoding"] == "gzip"
     assert gzip.decompress(small.body) == plain.body
+
+
+def test_a_malformed_query_harms_nobody_who_looks_at_the_same_run(
+    oom_tab: Tab, oom_logdir: Path
+) -> None:
+    run = oom_tab.get("runs").json()[0]["run"]
+    oom_tab.get("data", run=run, query='{"dataset": "INFO"}')
+    before = converters(oom_logdir)
+    for query in ('{"columns": -1}', '{"at": {"oom": "x"}}', '{"filter": {"search": "\\ud800"}}'):
+        answer = oom_tab.get("data", run=run, query=query)
+        assert answer.status == 400, query
+        assert answer.json()["error"].count(".") == 1
+    assert oom_tab.get("data", run=run, query='{"dataset": "INFO"}').status == 200
+    assert converters(oom_logdir) == before
 
 
 def test_a_dataset_that_the_converter_does_not_have_is_told_apart(oom_tab: Tab) -> None:

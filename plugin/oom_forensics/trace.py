@@ -17,6 +17,7 @@ import importlib
 import json
 import os
 import threading
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -46,6 +47,8 @@ class Trace:
 
     def __init__(self, path: str | os.PathLike[str], run: str = "") -> None:
         """Opens a trace; its converter runs from the first question until `close`.
+
+        Without `close` it ends with this object, or with Python.
 
         Args:
           path: an .xplane.pb file, a run's folder, or a logdir; a path or a URL.
@@ -366,16 +369,24 @@ class Trace:
         return answer.from_json(self._ask_json(query, other_path))
 
     def _ask_json(self, query: Query, other_path: str) -> dict[str, Any]:
-        with self._lock:
-            if self._converter is None:
-                self._converter = ConverterProcess(self.path)
-            converter = self._converter
         try:
-            body = converter.ask(query.to_json(), "json", other_path)
+            body = self._running_converter().ask(query.to_json(), "json", other_path)
         except ConverterError as error:
             raise TraceError(str(error)) from None
         answer: dict[str, Any] = json.loads(body)
         return answer
+
+    def _running_converter(self) -> ConverterProcess:
+        """Returns the converter; one that has died is replaced."""
+        with self._lock:
+            if self._converter is not None and not self._converter.alive:
+                self._converter.close()
+                self._converter = None
+            if self._converter is None:
+                self._converter = ConverterProcess(self.path)
+                # Who forgets close() leaves no process: it ends with this object.
+                weakref.finalize(self, self._converter.abandon)
+            return self._converter
 
     def _output(self, command: str) -> bytes:
         try:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 import oom_forensics
@@ -146,3 +152,53 @@ def test_the_requests_are_served_anew_in_another_limit(trace: Trace) -> None:
     assert not trace.what_if(limit=smallest - (1 << 20), find_smallest_limit=False).fits
     with pytest.raises(TraceError, match="no/such/scope"):
         trace.what_if(without=["no/such/scope"])
+
+
+def converters() -> set[int]:
+    return {child.pid for child in psutil.Process().children() if "serve" in child.cmdline()}
+
+
+def test_a_trace_that_nobody_closed_leaves_no_process_and_no_thread(oom_run: Path) -> None:
+    before, threads = converters(), threading.active_count()
+    for _ in range(3):
+        oom_forensics.open(oom_run).info()
+    deadline = time.monotonic() + 60
+    while converters() - before or threading.active_count() > threads:
+        gc.collect()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_converter_that_died_is_started_again_with_the_next_question(oom_run: Path) -> None:
+    before = converters()
+    with oom_forensics.open(oom_run) as trace:
+        told = trace.info()
+        (pid,) = converters() - before
+        os.kill(pid, signal.SIGKILL)
+        psutil.wait_procs([psutil.Process(pid)], timeout=60)
+        assert trace.info() == told
+
+
+def test_ctrl_c_leaves_the_trace_usable(oom_run: Path) -> None:
+    script = (
+        "import sys, time, oom_forensics\n"
+        "trace = oom_forensics.open(sys.argv[1])\n"
+        "trace.info()\n"
+        "first = trace._converter\n"
+        "try:\n"
+        "    print('ready', flush=True)\n"
+        "    time.sleep(60)\n"
+        "except KeyboardInterrupt:\n"
+        "    trace.info()\n"
+        "    print(trace._converter is first)\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", script, oom_run],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    os.killpg(child.pid, signal.SIGINT)  # as a terminal does
+    assert child.communicate(timeout=60)[0] == "True\n"

@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from oom_forensics import rehearsal
+
+POOL_LIMIT = "TF_CPU_BFC_MEM_LIMIT_IN_MB"
 
 
 @pytest.mark.parametrize(
@@ -114,6 +117,42 @@ def test_a_program_that_is_not_there_cannot_be_rehearsed(command: Any) -> None:
     assert done.stderr == (
         "oom-forensics: no-such-program cannot be run: No such file or directory.\n"
     )
+
+
+def test_an_old_run_is_not_rehearsed_for_a_program_that_failed(
+    trace: Path, command: Any, tmp_path: Path
+) -> None:
+    old = tmp_path / "plugins/profile/old"
+    old.mkdir(parents=True)
+    (old / "host.xplane.pb").write_bytes(trace.read_bytes())
+    flags = ("rehearse", "--limit=1GiB", f"--logdir={tmp_path}", "--", sys.executable, "-c")
+    done = command(*flags, "raise SystemExit(7)")
+    assert done.returncode == 7
+    assert "ended with exit code 7 and left no recording" in done.stderr
+    assert "Recorded in" not in done.stdout
+    assert command(*flags, "pass").returncode == 1
+
+
+def test_the_pool_of_a_rehearsal_has_room_in_a_container(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rehearsal, "usable_bytes", lambda: 1000 << 20)
+    seen = tmp_path / "seen"
+    program = f"import os; open({str(seen)!r}, 'w').write(os.environ[{POOL_LIMIT!r}])"
+    rehearsal.main(["--limit=1GiB", f"--logdir={tmp_path}", "--", sys.executable, "-c", program])
+    assert seen.read_text() == "900"
+
+
+def test_the_exit_code_of_a_rehearsed_program_that_failed_is_passed_on(
+    command: Any, tmp_path: Path
+) -> None:
+    program = "import tensorflow as tf; tf.ones([64]) + 1; raise SystemExit(9)"
+    done = command(
+        "rehearse", "--limit=1GiB", f"--logdir={tmp_path}", "--", sys.executable, "-c", program
+    )
+    assert done.returncode == 9
+    assert "Recorded in" in done.stdout
+    assert "failed with exit code 9" in done.stderr
 
 
 def on_a_terminal(*arguments: str) -> tuple[int, str]:

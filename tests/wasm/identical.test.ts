@@ -38,7 +38,7 @@ const FORMATS = ['PROTOBUF', 'JSON', 'CSV'];
 
 function requests(queries = QUERIES, further: object = {}): readonly string[] {
   return queries
-    .flatMap((query) => FORMATS.map((format) => ({ query, format, ...further })))
+    .flatMap((query) => FORMATS.map((format) => ({ query: JSON.stringify(query), format, ...further })))
     .map((request, index) => JSON.stringify({ id: String(index + 1), ...request }));
 }
 

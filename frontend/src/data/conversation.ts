@@ -89,7 +89,7 @@ export class Conversation {
       if (work.other) this.give(worker, work.other);
       this.lastId += 1;
       const other = work.other ? `,"otherPath":${JSON.stringify(folderOf(work.other))}` : '';
-      const request = `{"id":"${this.lastId}","query":${work.query},"format":"${work.format}"${other}}`;
+      const request = `{"id":"${this.lastId}","query":${JSON.stringify(work.query)},"format":"${work.format}"${other}}`;
       send(worker, { kind: 'ask', request });
     } catch (error) {
       this.end(new DatasetError(error instanceof Error ? error.message : String(error), 0));

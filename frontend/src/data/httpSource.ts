@@ -1,5 +1,8 @@
 import { DatasetError, type Question, type Run, type Source, type TextFormat } from './source';
 
+/** Tells the plugin that its own tab asks: no page of another origin can send it. */
+const TAB_HEADER = { 'X-Oom-Forensics-Tab': '1' };
+
 /** In an answer: the version of the trace that it is of. */
 const VERSION_HEADER = 'X-Oom-Forensics-Trace-Version';
 
@@ -66,7 +69,7 @@ export class HttpSource implements Source {
   private async get(url: URL, signal?: AbortSignal): Promise<Response> {
     let response: Response;
     try {
-      response = await fetch(url, signal ? { signal } : {});
+      response = await fetch(url, { headers: TAB_HEADER, ...(signal && { signal }) });
     } catch (error) {
       if (signal?.aborted) throw error;
       throw new DatasetError(
