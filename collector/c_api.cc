@@ -7,7 +7,9 @@
 
 #include "collector/collector.h"
 #include "collector/no_throw.h"
+#include "collector/recording/thread_state.h"
 #include "collector/settings.h"
+#include "collector/tensorflow/tensor_address.h"
 
 namespace {
 
@@ -182,6 +184,14 @@ OOM_FORENSICS_EXPORT void OomForensics_SetSourceRoots(
   if (Collector* collector = Collector::Get()) {
     NoThrow([&] { collector->SetSourceRoots(library_prefixes, project_root); });
   }
+}
+
+OOM_FORENSICS_EXPORT uint64_t OomForensics_TensorAddress(uint64_t tensor) {
+  return oom_forensics::collector::TensorAddress(tensor);
+}
+
+OOM_FORENSICS_EXPORT void OomForensics_SetLooking(int looking) {
+  oom_forensics::collector::CurrentThread().is_looking = looking != 0;
 }
 
 OOM_FORENSICS_EXPORT void OomForensics_Free(char* text) { std::free(text); }

@@ -87,6 +87,16 @@ void OomForensics_StopStacks();
 void OomForensics_SetSourceRoots(const char* library_prefixes,
                                  const char* project_root);
 
+// Where the buffer of the EagerTensor with this id() lies, of a variable's
+// handle that of the variable's value; 0: that is not known. Runs no op of
+// TensorFlow's, takes no lock and holds nothing.
+uint64_t OomForensics_TensorAddress(uint64_t tensor);
+
+// Whether the calling thread looks for evidence from now on: what an allocator
+// refuses it meanwhile is recorded, but not reported as the job's
+// out-of-memory.
+void OomForensics_SetLooking(int looking);
+
 void OomForensics_Free(char* text);
 
 }  // extern "C"

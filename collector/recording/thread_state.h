@@ -48,6 +48,9 @@ struct ThreadState {
   // The compiled function that the thread runs (tensorflow/xla_runs.h); null:
   // none.
   CompiledRun* compiled_run = nullptr;
+  // It looks for evidence of its own. What it is refused is no story of the
+  // job's.
+  bool is_looking = false;
   // For sampling; see Recorder::Keeps().
   uint64_t random = 0;
   // Of the one SiteInterner of the process.

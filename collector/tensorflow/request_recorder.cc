@@ -119,7 +119,7 @@ void RequestRecorder::RecordFailure(
     refused.waited_ns = waited_ns;
     if (site != nullptr) refused.site = site->key;
     recorder_->failures().Add(std::move(failure));
-    if (retry_on_failure) {
+    if (retry_on_failure && !CurrentThread().is_looking) {
       ProbeDevice(ProbeMoment::kOutOfMemory);
       on_out_of_memory_(refused);
     }

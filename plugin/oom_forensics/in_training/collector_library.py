@@ -7,9 +7,11 @@ module finds the collector that is there and calls its C functions (collector/c_
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -46,6 +48,9 @@ class CollectorLibrary:
         self._free = self._library.OomForensics_Free
         self._free.argtypes = [ctypes.c_void_p]
         self._free.restype = None
+        self._tensor_address = self._library.OomForensics_TensorAddress
+        self._tensor_address.argtypes = [ctypes.c_uint64]
+        self._tensor_address.restype = ctypes.c_uint64
         self._begin_step = self._library.OomForensics_BeginStep
         self._begin_step.argtypes = [ctypes.c_int64]
         self._begin_step.restype = None
@@ -71,6 +76,22 @@ class CollectorLibrary:
     def configure(self, name: str, value: str) -> str | None:
         """Changes a setting; returns why that is not possible, or None."""
         return self._text_of("OomForensics_Configure", name.encode(), value.encode())
+
+    def tensor_address(self, tensor: object) -> int:
+        """Returns where the buffer of an EagerTensor lies; 0 where that is not known.
+
+        For the handle of a variable it is the buffer of the variable's value.
+        """
+        return int(self._tensor_address(id(tensor)))
+
+    @contextlib.contextmanager
+    def looking(self) -> Iterator[None]:
+        """While it lasts, no refusal that the calling thread meets is reported as the job's."""
+        self._library.OomForensics_SetLooking(1)
+        try:
+            yield
+        finally:
+            self._library.OomForensics_SetLooking(0)
 
     def learn_logdir(self, logdir: str) -> None:
         """Tells the collector where a session or callback of this process writes to."""

@@ -42,7 +42,7 @@ def add_to_written_runs(
     `frame` is the innermost one of the thread that met the error or asked for the run;
     `began_s` is when the recording began that has ended.
     """
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(Exception), library.looking():
         for written in library.take_written_runs():
             trace = Path(written["trace"])
             if EvidenceSettings.now(library).evidence:

@@ -12,7 +12,7 @@ from oom_forensics.in_training.evidence.written_run import WrittenRun
 from oom_forensics.in_training.keepers.chains import Chain, ChainFinder
 from oom_forensics.in_training.keepers.heap import Heap
 from oom_forensics.in_training.keepers.links import Link
-from oom_forensics.in_training.keepers.live_tensors import LiveTensor, live_tensors
+from oom_forensics.in_training.keepers.live_tensors import AddressOf, LiveTensor, live_tensors
 from oom_forensics.in_training.keepers.roots import Roots
 from oom_forensics.in_training.source.code_origin import CodeOrigin
 from oom_forensics.in_training.source.shown_paths import ShownPaths
@@ -38,13 +38,13 @@ def watch_keepers(library: CollectorLibrary) -> None:
     """Adds who keeps the live tensors to each run of an out-of-memory or a snapshot."""
 
     def keepers_of(run: WrittenRun) -> bytes | None:
-        return _planes_of(run, EvidenceSettings.now(library))
+        return _planes_of(run, EvidenceSettings.now(library), library.tensor_address)
 
     # What lives when a profile ends says nothing of its peak.
     providers.register(keepers_of, limit_s=_LIMIT_S, origins=("oom", "snapshot"))
 
 
-def _planes_of(run: WrittenRun, settings: EvidenceSettings) -> bytes | None:
+def _planes_of(run: WrittenRun, settings: EvidenceSettings, address_of: AddressOf) -> bytes | None:
     if not settings.keepers:
         return None
     origin = CodeOrigin(settings.user_paths, settings.library_paths)
@@ -53,7 +53,7 @@ def _planes_of(run: WrittenRun, settings: EvidenceSettings) -> bytes | None:
     heap = Heap()
     tensors: list[LiveTensor] = []
     try:
-        tensors += live_tensors(heap, run.deadline)
+        tensors += live_tensors(heap, run.deadline, address_of)
         if not tensors:
             return None
         finder = ChainFinder(heap, tensors, Roots(run.frame, origin), run.deadline)

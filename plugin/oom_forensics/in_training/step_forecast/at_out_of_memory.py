@@ -16,6 +16,7 @@ from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence import providers, trace_file
 from oom_forensics.in_training.evidence.settings import EvidenceSettings
 from oom_forensics.in_training.evidence.written_run import WrittenRun
+from oom_forensics.in_training.keepers.live_tensors import AddressOf
 from oom_forensics.in_training.step_forecast import first_values, plane, step_function
 from oom_forensics.in_training.step_forecast.element_shapes import with_element_shapes
 from oom_forensics.in_training.step_forecast.forecaster import forecast_step
@@ -34,18 +35,20 @@ def register(library: CollectorLibrary) -> None:
     first_values.watch()
 
     def provider(run: WrittenRun) -> bytes | None:
-        return forecast_of(run) if EvidenceSettings.now(library).forecast else None
+        if not EvidenceSettings.now(library).forecast:
+            return None
+        return forecast_of(run, library.tensor_address)
 
     providers.register(provider, limit_s=LIMIT_S, origins=("oom",))
 
 
-def forecast_of(run: WrittenRun) -> bytes | None:
+def forecast_of(run: WrittenRun, address_of: AddressOf) -> bytes | None:
     """Returns the plane with the forecast of the step that was running; None: it was none."""
     step = step_function.waiting_call(run.frame)
     if step is None:
         return None
     step = with_element_shapes(step, run.frame)
-    step = replace(step, one_buffer=first_values.in_one_buffer())
+    step = replace(step, one_buffer=first_values.in_one_buffer(address_of))
     request = _request_of(run.trace)
     budget = TimeBudget(PROCESSOR_LIMIT_S, max(0.0, run.deadline.left_s - _RESERVE_S))
     made = forecast_step(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
+from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence.trace_file import ModuleName
 from oom_forensics.in_training.step_forecast import (
     conv_scratch,
@@ -96,7 +97,9 @@ def test_variables_that_share_their_first_value_copy_it_when_they_are_written() 
 
     alone = step_function.of_concrete(tf.function(step).get_concrete_function())
     first_values.note([(slot, None) for slot in slots])
-    one_buffer = first_values.in_one_buffer()
+    library = CollectorLibrary.loaded()
+    assert library is not None
+    one_buffer = first_values.in_one_buffer(library.tensor_address)
     copies = []
     for groups in ((), one_buffer):
         graph = prepared_graph.prepare(replace(alone, one_buffer=groups))
@@ -106,7 +109,7 @@ def test_variables_that_share_their_first_value_copy_it_when_they_are_written() 
     # The last one to be written need not copy.
     assert copies == [0, 2]
     step()
-    assert not first_values.in_one_buffer()
+    assert not first_values.in_one_buffer(library.tensor_address)
 
 
 def test_loops_go_round_and_keep_what_the_backward_pass_needs() -> None:

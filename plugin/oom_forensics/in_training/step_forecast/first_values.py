@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from oom_forensics.in_training.import_watch import when_imported
-from oom_forensics.in_training.keepers.live_tensors import address_of, has_dlpack
+from oom_forensics.in_training.keepers.live_tensors import AddressOf
 from oom_forensics.in_training.step_forecast.step_function import shared_name_of
 
 _LEAST_BYTES = 1 << 16
@@ -32,19 +32,18 @@ def watch() -> None:
     when_imported("tensorflow.python.eager.polymorphic_function.polymorphic_function", _wrap)
 
 
-def in_one_buffer() -> tuple[tuple[str, ...], ...]:
+def in_one_buffer(address_of: AddressOf) -> tuple[tuple[str, ...], ...]:
     """Names (`Argument.shared_name`) of variables that lie in one buffer at this moment.
 
-    Asks only variables that may; the handles' values are read as TensorFlow's optimizers
-    read them, which shares the buffer.
+    Asks only variables that may.
     """
     found: list[tuple[str, ...]] = []
     for group in _groups:
         by_address: dict[int, list[str]] = {}
         for variable in (each() for each in group):
             with contextlib.suppress(Exception):
-                if variable is not None:
-                    names = by_address.setdefault(_address_of_value(variable), [])
+                if variable is not None and (address := address_of(variable.handle)):
+                    names = by_address.setdefault(address, [])
                     names.append(shared_name_of(variable.handle))
         found += [tuple(names) for names in by_address.values() if len(names) > 1]
     return tuple(found)
@@ -77,15 +76,3 @@ def _wrap(module: ModuleType) -> None:
         return result
 
     function._initialize_uninitialized_variables = initialize_and_note
-
-
-def _address_of_value(variable: Any) -> int:
-    from tensorflow.python.framework import ops
-    from tensorflow.python.ops import gen_resource_variable_ops
-
-    # No tape and no graph may hear of the read.
-    with ops.init_scope():
-        value = gen_resource_variable_ops.read_variable_op(variable.handle, variable.dtype)
-    if not has_dlpack(value):
-        raise ValueError("the address of its value is not known")
-    return address_of(value)
