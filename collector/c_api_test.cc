@@ -31,13 +31,20 @@ struct Registration {
                                           nullptr,
                                           nullptr};
 
-  // Whether the plugin has put anything into it.
+  // Whether the plugin has put its own functions into it.
   bool IsFilledIn() const {
-    return profiler.device_type != nullptr || functions.start != nullptr ||
-           functions.stop != nullptr ||
-           functions.collect_data_xspace != nullptr ||
-           params.destroy_profiler != nullptr ||
+    return functions.start != nullptr && functions.stop != nullptr &&
+           functions.collect_data_xspace != nullptr &&
+           params.destroy_profiler != nullptr &&
            params.destroy_profiler_fns != nullptr;
+  }
+
+  // Whether what the loader put there is all that is there.
+  bool IsAsLoaded() const {
+    return functions.start == nullptr && functions.stop == nullptr &&
+           functions.collect_data_xspace == nullptr &&
+           params.destroy_profiler == nullptr &&
+           params.destroy_profiler_fns == nullptr;
   }
 };
 
@@ -56,7 +63,7 @@ TEST(ProfilerPluginTest, IsRegisteredWhereTheStructsAreThoseItKnows) {
   EXPECT_TRUE(newer.IsFilledIn());
 }
 
-TEST(ProfilerPluginTest, ATensorFlowWithSmallerStructsIsLeftAlone) {
+TEST(ProfilerPluginTest, WhatTheLoaderFilledInStaysWhereTheStructsAreOthers) {
   Registration params, profiler, functions, version;
   params.params.struct_size -= 1;
   profiler.profiler.struct_size -= 1;
@@ -64,7 +71,7 @@ TEST(ProfilerPluginTest, ATensorFlowWithSmallerStructsIsLeftAlone) {
   version.params.major_version += 1;
   for (Registration* other : {&params, &profiler, &functions, &version}) {
     TF_InitProfiler(&other->params, nullptr);
-    EXPECT_FALSE(other->IsFilledIn());
+    EXPECT_TRUE(other->IsAsLoaded());
   }
 }
 

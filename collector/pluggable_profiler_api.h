@@ -1,7 +1,7 @@
 // The part of TensorFlow's profiler plugin C API that the collector implements,
 // declared again here (tensorflow/c/experimental/pluggable_profiler/
 // pluggable_profiler.h) so that the collector builds without TensorFlow. Every
-// struct begins with its size: a TensorFlow with a smaller one is refused.
+// struct begins with its size: what a smaller one lacks is not touched.
 #ifndef OOM_FORENSICS_COLLECTOR_PLUGGABLE_PROFILER_API_H_
 #define OOM_FORENSICS_COLLECTOR_PLUGGABLE_PROFILER_API_H_
 

@@ -80,8 +80,7 @@ extern "C" __attribute__((visibility("default"))) void TF_InitProfiler(
     TF_ProfilerRegistrationParams* params, TF_Status*) {
   using namespace oom_forensics::collector;
   if (!NoThrow([] { Collector::Load(); })) return;
-  // Of a TensorFlow whose structs are smaller, the fields that are set below
-  // are not there.
+  // Another layout: what the loader has filled in, which does nothing, stays.
   if (params->struct_size < sizeof(TF_ProfilerRegistrationParams) ||
       params->major_version != TP_MAJOR ||
       params->profiler->struct_size < sizeof(TP_Profiler) ||

@@ -69,7 +69,8 @@ InitProfiler LoadCollector() {
   return reinterpret_cast<InitProfiler>(init);
 }
 
-// TensorFlow wants a profiler of each plugin that says it has one.
+// TensorFlow ends the process where a plugin leaves a function of its profiler
+// unset: `import tensorflow` would die for everybody.
 void DoNothing(const TP_Profiler*, TF_Status*) {}
 void CollectNothing(const TP_Profiler*, uint8_t*, size_t* size_in_bytes,
                     TF_Status*) {
@@ -78,18 +79,30 @@ void CollectNothing(const TP_Profiler*, uint8_t*, size_t* size_in_bytes,
 void DestroyNothing(TP_Profiler*) {}
 void DestroyNoFns(TP_ProfilerFns*) {}
 
+// Sets a member of a struct of TensorFlow's, if TensorFlow's is large enough to
+// have it.
+template <typename Struct, typename Member, typename Value>
+void Fill(Struct* to, Member Struct::*member, Value value) {
+  const auto* const end = reinterpret_cast<const char*>(&(to->*member) + 1);
+  if (end <= reinterpret_cast<const char*>(to) + to->struct_size) {
+    to->*member = value;
+  }
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) void TF_InitProfiler(
     TF_ProfilerRegistrationParams* params, TF_Status* status) {
-  if (const InitProfiler init = LoadCollector()) {
-    init(params, status);
-    return;
-  }
-  params->destroy_profiler = DestroyNothing;
-  params->destroy_profiler_fns = DestroyNoFns;
-  params->profiler->device_type = "OOM_FORENSICS";
-  params->profiler_fns->start = DoNothing;
-  params->profiler_fns->stop = DoNothing;
-  params->profiler_fns->collect_data_xspace = CollectNothing;
+  // First and always: the collector replaces them where it knows this
+  // TensorFlow's plugins.
+  Fill(params, &TF_ProfilerRegistrationParams::destroy_profiler,
+       DestroyNothing);
+  Fill(params, &TF_ProfilerRegistrationParams::destroy_profiler_fns,
+       DestroyNoFns);
+  Fill(params->profiler, &TP_Profiler::device_type, "OOM_FORENSICS");
+  Fill(params->profiler_fns, &TP_ProfilerFns::start, DoNothing);
+  Fill(params->profiler_fns, &TP_ProfilerFns::stop, DoNothing);
+  Fill(params->profiler_fns, &TP_ProfilerFns::collect_data_xspace,
+       CollectNothing);
+  if (const InitProfiler init = LoadCollector()) init(params, status);
 }
