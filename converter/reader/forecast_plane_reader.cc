@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,7 @@ class ForecastPlane {
         forecast_of_[id] = forecasts_.size();
         forecasts_.push_back(Facts(metadata.stats));
         runs_of_.emplace_back();
+        site_indices_.emplace_back();
       }
       kinds_[id] = metadata.kind;
       if (metadata.kind == MetadataKind::kAlloc) {
@@ -135,7 +137,7 @@ class ForecastPlane {
   // what is not held is left out.
   void ReadOrder(std::string_view line) {
     ForecastTrace* forecast = nullptr;
-    std::vector<ModuleRun>* runs = nullptr;
+    size_t forecast_index = 0;
     ForecastOrderTrace order;
     std::vector<bool> held;
     absl::flat_hash_map<int64_t, uint32_t> local_sites;
@@ -150,17 +152,15 @@ class ForecastPlane {
           }
           switch (kind->second) {
             case MetadataKind::kForecast:
-              forecast = &forecasts_[forecast_of_[fields.metadata_id]];
-              runs = &runs_of_[forecast_of_[fields.metadata_id]];
+              forecast_index = forecast_of_[fields.metadata_id];
+              forecast = &forecasts_[forecast_index];
               break;
             case MetadataKind::kAlloc: {
               if (forecast == nullptr) return;
-              const auto [at, added] = local_sites.emplace(
-                  fields.metadata_id,
-                  static_cast<uint32_t>(forecast->sites.size()));
+              const auto [at, added] =
+                  local_sites.try_emplace(fields.metadata_id, 0);
               if (added) {
-                AddRun(fields.metadata_id, at->second, runs);
-                forecast->sites.push_back(sites_[fields.metadata_id]);
+                at->second = InternSite(fields.metadata_id, forecast_index);
               }
               order.events.push_back({false, at->second});
               held.push_back(true);
@@ -186,13 +186,34 @@ class ForecastPlane {
     forecast->orders.push_back(std::move(order));
   }
 
-  // Where the site of that id is a run of a module: which one of a forecast's
-  // sites it is.
-  void AddRun(int64_t id, size_t site, std::vector<ModuleRun>* runs) const {
+  // What makes two sites of a forecast one: op, shape, dtype, bytes, bytes of
+  // an example; name and id of the module that it is a run of.
+  using SiteKey = std::tuple<StringId, StringId, int32_t, uint64_t, uint64_t,
+                             std::string, uint64_t>;
+
+  // Index of the site of that id among those of the forecast. Each order may
+  // have been written with sites of its own.
+  uint32_t InternSite(int64_t id, size_t forecast_index) {
+    const ForecastSite& site = sites_[id];
     const auto module = modules_.find(id);
-    if (module == modules_.end()) return;
-    runs->push_back(module->second);
-    runs->back().site = site;
+    SiteKey key{site.op,
+                site.shape,
+                site.dtype,
+                site.requested_bytes,
+                site.per_example_bytes,
+                module == modules_.end() ? "" : module->second.module_name,
+                module == modules_.end() ? 0 : module->second.program_id};
+    std::vector<ForecastSite>& sites = forecasts_[forecast_index].sites;
+    const auto [known, added] = site_indices_[forecast_index].emplace(
+        std::move(key), static_cast<uint32_t>(sites.size()));
+    if (!added) return known->second;
+    if (module != modules_.end()) {
+      std::vector<ModuleRun>& runs = runs_of_[forecast_index];
+      runs.push_back(module->second);
+      runs.back().site = sites.size();
+    }
+    sites.push_back(site);
+    return known->second;
   }
 
   const PlaneLayout& plane_;
@@ -206,6 +227,7 @@ class ForecastPlane {
   std::vector<ForecastTrace> forecasts_;
   // Of each of them.
   std::vector<std::vector<ModuleRun>> runs_of_;
+  std::vector<absl::flat_hash_map<SiteKey, uint32_t>> site_indices_;
 };
 
 }  // namespace

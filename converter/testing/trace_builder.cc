@@ -203,17 +203,22 @@ TraceBuilder& TraceBuilder::SourceRecord(std::string_view kind,
 
 TraceBuilder& TraceBuilder::Forecast(const std::string& function,
                                      int64_t step_id, uint64_t requested_bytes,
-                                     const std::string& op) {
+                                     const std::string& op, int orders) {
   PlaneBuilder& plane = forecasts_.emplace_back(schema::kForecastPlane);
   const int64_t forecast = plane.AddEventMetadata(
       schema::kForecast, "",
       {Text(schema::kOrigin, "oom"), Text(schema::kFunction, function),
        I64(schema::kStepId, step_id)});
   if (requested_bytes == 0) return *this;
-  const int64_t site = plane.AddEventMetadata(
-      schema::kAlloc, "",
-      {Text(schema::kOp, op), U64(schema::kRequestedBytes, requested_bytes)});
-  plane.AddLine({1, "fifo", 0, {{forecast, 0, 0, {}}, {site, 1, 0, {}}}});
+  for (int i = 0; i < orders; ++i) {
+    const int64_t site = plane.AddEventMetadata(
+        schema::kAlloc, "",
+        {Text(schema::kOp, op), U64(schema::kRequestedBytes, requested_bytes)});
+    plane.AddLine({i + 1,
+                   i == 0 ? "fifo" : absl::StrCat("random_", i),
+                   0,
+                   {{forecast, 0, 0, {}}, {site, 1, 0, {}}}});
+  }
   return *this;
 }
 

@@ -71,11 +71,12 @@ class TraceBuilder {
   TraceBuilder& StepId(int64_t step_id);
   // The next event is so much later than the last one.
   TraceBuilder& Wait(int64_t duration_ns);
-  // The forecast of a run of a function that met an OOM, in one order: one
-  // request of so many bytes by `op`. 0: without an order.
+  // The forecast of a run of a function that met an OOM, in so many orders: one
+  // request of so many bytes by `op`. 0: without an order. Each order has a
+  // site of its own, as in runs of earlier versions.
   TraceBuilder& Forecast(const std::string& function, int64_t step_id,
                          uint64_t requested_bytes = 0,
-                         const std::string& op = "op");
+                         const std::string& op = "op", int orders = 1);
   // A stack of frames, innermost first: "f:<file>:<line>:<function>" the
   // user's, "l:..." a library's. Returns its id.
   int64_t Stack(const std::vector<std::string>& frames);

@@ -63,6 +63,30 @@ std::vector<bool> ElementSites(const HostTrace& host,
   return are_elements;
 }
 
+std::vector<uint32_t> ElementRequests(const ForecastTrace& forecast,
+                                      const std::vector<bool>& element_sites) {
+  // Some orders also make the element of the next step.
+  std::vector<uint32_t> fewest(element_sites.size());
+  uint64_t fewest_sum = UINT64_MAX;
+  for (const ForecastOrderTrace& order : forecast.orders) {
+    std::vector<uint32_t> requests(element_sites.size());
+    uint64_t sum = 0;
+    for (const ForecastEvent& event : order.events) {
+      if (event.is_free || event.index >= element_sites.size() ||
+          !element_sites[event.index]) {
+        continue;
+      }
+      ++requests[event.index];
+      ++sum;
+    }
+    if (sum < fewest_sum) {
+      fewest_sum = sum;
+      fewest = std::move(requests);
+    }
+  }
+  return fewest;
+}
+
 namespace {
 
 // Leaves out what the step takes from its input pipeline.
@@ -77,9 +101,11 @@ PoolBeforeStep WithoutElements(const AllocatorReplay& replay,
     const AllocationSite& site = replay.SiteOf(pool.live_rows[index]);
     return site.stack == kNoStack && site.mode != SiteMode::kEager;
   };
-  for (size_t i = 0; i < forecast.sites.size(); ++i) {
-    if (!pool.element_sites[i]) continue;
-    for (size_t index = pool.live_bytes.size(); index-- > 0;) {
+  const std::vector<uint32_t> requests =
+      ElementRequests(forecast, pool.element_sites);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    uint32_t left = requests[i];
+    for (size_t index = pool.live_bytes.size(); left > 0 && index-- > 0;) {
       if (pool.live_bytes[index] != forecast.sites[i].requested_bytes ||
           !may_be_element(index)) {
         continue;
@@ -89,7 +115,7 @@ PoolBeforeStep WithoutElements(const AllocatorReplay& replay,
       if (!pool.live_rows.empty()) {
         pool.live_rows.erase(pool.live_rows.begin() + place);
       }
-      break;
+      --left;
     }
   }
   return pool;

@@ -57,6 +57,11 @@ PoolBeforeStep PoolBeforeRefusal(const AllocatorReplay& replay, Row failure,
 std::vector<bool> ElementSites(const HostTrace& host,
                                const ForecastTrace& forecast);
 
+// By index into `forecast.sites`: how many requests the one element makes that
+// a step takes; 0: it is no element. `element_sites` as of ElementSites().
+std::vector<uint32_t> ElementRequests(const ForecastTrace& forecast,
+                                      const std::vector<bool>& element_sites);
+
 }  // namespace oom_forensics
 
 #endif  // OOM_FORENSICS_CONVERTER_FORENSICS_FORECAST_POOL_BEFORE_STEP_H_

@@ -264,10 +264,11 @@ uint64_t StepForecastModel::WithMargin(int64_t batch,
 
 uint64_t StepForecastModel::AheadBytes(int64_t batch) const {
   uint64_t element_bytes = 0;
-  for (size_t i = 0; i < pool_.element_sites.size(); ++i) {
-    if (pool_.element_sites[i]) {
-      element_bytes += RoundedBytes(BytesOf(forecast_.sites[i], batch));
-    }
+  const std::vector<uint32_t> requests =
+      ElementRequests(forecast_, pool_.element_sites);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    element_bytes +=
+        requests[i] * RoundedBytes(BytesOf(forecast_.sites[i], batch));
   }
   return kElementsAhead * element_bytes;
 }

@@ -1,6 +1,7 @@
 #include "converter/forensics/forecast/step_forecast.h"
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -246,6 +247,7 @@ TEST(StepForecastTest, ADataSetThatIsOneBatchIsNotTakenForTheBatch) {
   const AllocatorReplay& replay = *host->allocators()[0];
   ForecastTrace forecast;
   forecast.sites = {{replay.SiteOf(1).op, 0, 1, 20 * kMiB, 0}};
+  forecast.orders = {{"fifo", {{false, 0}}}};
   const auto live_before = [&](int64_t step_id) {
     forecast.step_id = step_id;
     const Row failure = replay.failure_positions()[step_id == 7 ? 0 : 1];
@@ -254,6 +256,38 @@ TEST(StepForecastTest, ADataSetThatIsOneBatchIsNotTakenForTheBatch) {
   EXPECT_THAT(live_before(7), ElementsAre(256, 20 * kMiB))
       << "the batch is not made yet";
   EXPECT_THAT(live_before(8), ElementsAre(256, 20 * kMiB));
+}
+
+// With a batch of 8 MiB that the pipeline has made ahead of the step.
+std::unique_ptr<Run> RunWithOrders(int orders) {
+  constexpr uint64_t kBase = 0x10000000;
+  test::TraceBuilder trace;
+  trace.Region(kBase, 64 * kMiB);
+  for (uint64_t i = 0; i < 3; ++i) {
+    trace.Alloc(kBase + i * 8 * kMiB, {"batch", "", 1, 8 * kMiB});
+  }
+  trace.StepId(7).Alloc(kBase + 24 * kMiB, {"Relu", "", 1, kMiB});
+  trace.Fail({"Relu", "", 1, 60 * kMiB}, {true, 64 * kMiB, ""});
+  trace.Forecast("step", 7, 8 * kMiB, "IteratorGetNext", orders);
+  return trace.Open();
+}
+
+TEST(StepForecastTest, ABatchMadeAheadIsCountedOnceHoweverManyOrdersThereAre) {
+  for (const int orders : {1, 12}) {
+    const auto run = RunWithOrders(orders);
+    const SharedHost host = run->Load(0);
+    const AllocatorReplay& replay = *host->allocators()[0];
+    const Row failure = replay.failure_positions().front();
+    const ForecastTrace& forecast = *ForecastOf(replay, failure);
+    ASSERT_EQ(forecast.orders.size(), static_cast<size_t>(orders));
+    PoolBeforeStep pool = PoolBeforeRefusal(replay, failure, forecast, 0);
+    EXPECT_THAT(pool.live_bytes, ElementsAre(8 * kMiB, 8 * kMiB))
+        << orders << " orders take one batch away, not one each";
+    pool.refused_need_bytes = 0;
+    const StepForecastModel model(forecast, std::move(pool));
+    // Three more batches and a fifth above the 24 MiB.
+    EXPECT_LE(model.EnoughLimit(0), 56 * kMiB) << orders;
+  }
 }
 
 TEST(StepForecastTest, TheBatchToHopeForNeedsRoomInOneOrderOnly) {

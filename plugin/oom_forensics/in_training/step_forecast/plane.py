@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from oom_forensics.in_training.evidence.trace_file import ModuleName
-from oom_forensics.in_training.step_forecast.memory import Requests
+from oom_forensics.in_training.step_forecast.memory import Requests, Site
 
 _PLANE = "/oom_forensics:forecast"
 _MODULES_PLANE = "/host:metadata"
@@ -95,13 +95,18 @@ class _PlaneWriter:
         for name, value in facts.items():
             if value != "":
                 self._add_stat(head, name, value)
+        ids: dict[Site, int] = {}
         for requests in forecast.requests:
-            self._add_line(head.id, requests)
+            self._add_line(head.id, requests, ids)
 
-    def _add_line(self, head: int, requests: Requests) -> None:
+    def _add_line(self, head: int, requests: Requests, ids: dict[Site, int]) -> None:
+        """Adds an order; `ids` has the sites that other orders of the forecast have, too."""
         line = self._plane.lines.add(name=requests.order, id=len(self._plane.lines) + 1)
         line.events.add(metadata_id=head)
-        sites = [self._site(site) for site in requests.sites]
+        for site in requests.sites:
+            if site not in ids:
+                ids[site] = self._site(site)
+        sites = [ids[site] for site in requests.sites]
         number = self._stat_id("number")
         for offset, event in enumerate(requests.events, start=1):
             if event >= 0:
@@ -110,7 +115,7 @@ class _PlaneWriter:
                 freed = line.events.add(metadata_id=self._free.id, offset_ps=offset)
                 freed.stats.add(metadata_id=number, uint64_value=-1 - event)
 
-    def _site(self, site: Any) -> int:
+    def _site(self, site: Site) -> int:
         metadata = self._metadata("alloc")
         metadata.display_name = site.op
         self._add_stat(metadata, "op", site.op)
