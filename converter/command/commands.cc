@@ -24,6 +24,7 @@
 #include "converter/input/trace_files.h"
 #include "converter/render/forecast_text.h"
 #include "converter/render/layout_picture.h"
+#include "converter/render/opening_text.h"
 #include "converter/render/render.h"
 #include "converter/render/report.h"
 #include "converter/render/terminal_style.h"
@@ -324,7 +325,9 @@ int ReportOrInfo(const Options& options, const Run& run) {
   if (!report) return WriteOutput(RenderInfo(run.name(), facts), options);
   const auto parts = AskForReport(run, options, facts);
   if (!parts.ok()) return Fail(CodeOf(parts.status()), parts.status());
-  return WriteOutput(RenderReport(run.name(), *parts), options);
+  return WriteOutput(
+      options.full ? RenderReport(run.name(), *parts) : RenderShortReport(*parts),
+      options);
 }
 
 int AskWhatIf(const Options& options, const Run& run) {

@@ -204,6 +204,7 @@ std::map<std::string, std::function<void()>> SwitchFlags(Options* options) {
   Query* query = &options->query;
   return {
       {"allow-truncated", [=] { options->allow_truncated = true; }},
+      {"full", [=] { options->full = true; }},
       {"ascending", [=] { query->set_ascending(true); }},
       {"range", [=] { query->set_range(true); }},
       {"whole-blocks",
@@ -280,7 +281,8 @@ std::string UsageText() {
       R"(oom-forensics: why a TensorFlow job ran out of memory.
 
   oom-forensics info PATH      what is in it, which sources, what is missing
-  oom-forensics report PATH    the story of the OOMs, or of the peaks, as text
+  oom-forensics report PATH    what happened, why and what to change, in at most
+                               15 lines; --full: the whole story
   oom-forensics forecast PATH  what the step that never ended would have needed,
                                by batch size
   oom-forensics rehearse --limit=16GiB --steps=3 -- python train.py

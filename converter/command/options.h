@@ -22,6 +22,8 @@ struct Options {
   // For COMPARE, the second trace; empty: another moment of the same one.
   std::string other_path;
   std::string other_run;
+  // report: everything, not only the opening.
+  bool full = false;
   bool allow_truncated = false;
   uint64_t max_memory_mb = 0;
   Query query;

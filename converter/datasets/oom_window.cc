@@ -14,6 +14,7 @@
 #include "converter/datasets/allocation_groups.h"
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/cached_timelines.h"
+#include "converter/datasets/opening.h"
 #include "converter/datasets/source_messages.h"
 #include "converter/forensics/block_content.h"
 #include "converter/forensics/oom_case/incidents.h"
@@ -234,6 +235,7 @@ Oom TellOom(const SelectedAllocator& allocator, Row row, const Query& query) {
   FillHolders(allocator, keeps, row, &oom);
   FillLines(allocator, keeps, live, row, &oom);
   AddKeepers(allocator, live, oom.mutable_keepers());
+  FillOpening(&oom);
   return oom;
 }
 

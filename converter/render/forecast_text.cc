@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "converter/text/story_words.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {
@@ -16,14 +17,6 @@ constexpr int kShownLayers = 6;
 constexpr int kShownUnknown = 5;
 constexpr int kPictureRows = 8;
 constexpr size_t kPictureColumns = 72;
-
-// Control characters could drive a terminal; names come from the trace.
-std::string Printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-  }
-  return text;
-}
 
 const char* FitText(ForecastFit fit) {
   switch (fit) {

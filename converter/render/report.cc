@@ -8,6 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "converter/render/forecast_text.h"
+#include "converter/render/opening_text.h"
+#include "converter/text/story_words.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {
@@ -16,52 +18,8 @@ namespace {
 constexpr int kShownHolders = 10;
 constexpr int kShownScopes = 6;
 
-// Control characters could drive a terminal; names come from the trace.
-std::string Printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-  }
-  return text;
-}
-
 std::string Percent(double share) {
   return absl::StrFormat("%.1f %%", share * 100);
-}
-
-template <typename Dims>
-std::string Shape(const Dims& dims) {
-  return absl::StrCat("[", absl::StrJoin(dims, ","), "]");
-}
-
-std::string OpOrUnknown(const std::string& op) {
-  return op.empty() ? "outside of any op (made from NumPy, say)"
-                    : Printable(op);
-}
-
-// "train.py:41 in augment", or "train.py:41 (Conv2D conv2d_1)"; empty where the
-// line is not recorded.
-std::string Line(const SourceFrame& frame, const std::string& object) {
-  if (frame.line() == 0) return "";
-  const std::string& file = frame.file();
-  std::string text =
-      file.empty()
-          ? absl::StrCat("line ", frame.line())
-          : absl::StrCat(file.substr(file.rfind('/') + 1), ":", frame.line());
-  if (!object.empty()) {
-    absl::StrAppend(&text, " (", object, ")");
-  } else if (!frame.function().empty() && frame.function() != "<module>") {
-    absl::StrAppend(&text, " in ", frame.function());
-  }
-  return Printable(text);
-}
-
-// The line, and what stands in it.
-std::string LineAndText(const SourceFrame& frame, const std::string& object) {
-  std::string text = Line(frame, object);
-  if (!text.empty() && !frame.text().empty()) {
-    absl::StrAppend(&text, ": ", Printable(frame.text()));
-  }
-  return text;
 }
 
 template <typename Links>
@@ -73,10 +31,10 @@ void AddSource(const SourceLocation& source, const std::string& indent,
                const std::string& label, std::string* text) {
   if (source.line().line() == 0) return;
   absl::StrAppend(text, indent, label,
-                  LineAndText(source.line(), source.object()), "\n");
+                  LineAndSource(source.line(), source.object()), "\n");
   if (source.called().line() != 0) {
     absl::StrAppend(text, indent, "called at ",
-                    LineAndText(source.called(), ""), "\n");
+                    LineAndSource(source.called(), ""), "\n");
   }
 }
 
@@ -109,8 +67,7 @@ void AddRequest(const Oom& oom, std::string* text) {
   absl::StrAppend(text, "  asked    ", FormatBytes(request.requested_bytes()),
                   " (", FormatCount(request.requested_bytes()), " bytes)");
   if (request.has_shape()) {
-    absl::StrAppend(text, " for ", Printable(request.dtype()),
-                    Shape(request.shape()));
+    absl::StrAppend(text, " for ", TensorText(request));
   }
   absl::StrAppend(text, "\n  when     ", FormatTime(oom.time_ns()));
   if (request.step() >= 0) absl::StrAppend(text, ", step ", request.step());
@@ -136,15 +93,6 @@ void AddAlsoRefused(const Oom& oom, const OomWindow& window,
       text, "  and      ",
       CountOf(static_cast<uint64_t>(oom.also_refused_size()), "more request"),
       " at the same moment, ", FormatBytes(bytes), " in all\n");
-}
-
-// The first OOM of an incident that was asked for tells of all of them.
-bool TellsTheStory(const Oom& oom, const OomWindow& window) {
-  for (const Oom& other : window.ooms()) {
-    if (other.index() == oom.index()) return true;
-    if (other.incident() == oom.incident()) return false;
-  }
-  return true;
 }
 
 void AddLayout(const Oom& oom, std::string* text) {
@@ -202,11 +150,10 @@ void AddHolders(const Oom& oom, std::string* text) {
         text, "    %10s  %8s x  %s", FormatBytes(holder.allocated_bytes()),
         FormatCount(holder.count()), OpOrUnknown(example.op_name()));
     if (example.has_shape()) {
-      absl::StrAppend(text, " ", Printable(example.dtype()),
-                      Shape(example.shape()));
+      absl::StrAppend(text, " ", TensorText(example));
     }
     const std::string line =
-        Line(example.source().line(), example.source().object());
+        LineText(example.source().line(), example.source().object());
     if (!line.empty()) absl::StrAppend(text, "  ", line);
     absl::StrAppend(text, "\n");
   }
@@ -226,7 +173,7 @@ void AddLines(const Groups& groups, std::string* text) {
     absl::StrAppendFormat(text, "    %10s  %8s x  %s\n",
                           FormatBytes(group.allocated_bytes()),
                           FormatCount(group.count()),
-                          group.has_line() ? LineAndText(group.line(), "")
+                          group.has_line() ? LineAndSource(group.line(), "")
                                            : Printable(group.key()));
   }
 }
@@ -238,7 +185,7 @@ void AddKeepers(const Keepers& keepers, const std::string& indent,
     const Keeper& keeper = keepers.Get(i);
     absl::StrAppend(text, indent, FormatBytes(keeper.allocated_bytes()), " in ",
                     FormatCount(keeper.count()), ": ", Chain(keeper.chain()));
-    const std::string line = Line(keeper.line(), "");
+    const std::string line = LineText(keeper.line(), "");
     if (!line.empty()) absl::StrAppend(text, ", ", line);
     absl::StrAppend(text, "\n");
   }
@@ -270,22 +217,6 @@ void AddLeaks(const Leaks& leaks, std::string* text) {
   }
 }
 
-std::string SufficiencyOf(const Remedy& remedy) {
-  switch (remedy.sufficiency()) {
-    case ENOUGH_ALONE:
-      return " [enough alone]";
-    case REQUEST_FITS:
-      return " [this request then fits; the rest of the step is not known]";
-    case UNCERTAIN:
-      return " [uncertain]";
-    default:
-      return remedy.with().empty()
-                 ? " [not enough]"
-                 : absl::StrCat(" [not enough without ",
-                                absl::StrJoin(remedy.with(), " or "), "]");
-  }
-}
-
 void AddRemedies(const Oom& oom, std::string* text) {
   if (oom.remedies().empty()) return;
   absl::StrAppend(text, "\n  What to change:\n");
@@ -294,11 +225,11 @@ void AddRemedies(const Oom& oom, std::string* text) {
     if (remedy.bytes() > 0) {
       absl::StrAppend(text, " (gives back ", FormatBytes(remedy.bytes()), ")");
     }
-    absl::StrAppend(text, SufficiencyOf(remedy), "\n");
+    absl::StrAppend(text, " [", remedy.how_sure(), "]\n");
     if (!remedy.detail().empty()) {
       absl::StrAppend(text, "      ", Printable(remedy.detail()), "\n");
     }
-    const std::string line = LineAndText(remedy.line(), "");
+    const std::string line = LineAndSource(remedy.line(), "");
     if (!line.empty()) absl::StrAppend(text, "      made at ", line, "\n");
     if (!remedy.keeper().empty()) {
       absl::StrAppend(text, "      kept by ", Chain(remedy.keeper()), "\n");
@@ -374,11 +305,12 @@ std::string RenderInfo(const std::string& run_name, const Info& info) {
 
 std::string RenderReport(const std::string& run_name,
                          const ReportParts& parts) {
-  std::string text = absl::StrCat("Run ", Printable(run_name), "\n");
+  std::string text =
+      absl::StrCat(RenderOpening(parts), "\nRun ", Printable(run_name), "\n");
   AddHosts(parts.info, &text);
   for (int i = 0; i < parts.window.ooms_size(); ++i) {
     const Oom& oom = parts.window.ooms(i);
-    if (!TellsTheStory(oom, parts.window)) continue;
+    if (!IsFirstOfIncident(oom, parts.window)) continue;
     absl::StrAppend(&text, "\nOOM ", oom.index() + 1, " of ",
                     parts.window.ooms_size(), "\n");
     AddRequest(oom, &text);
@@ -399,9 +331,6 @@ std::string RenderReport(const std::string& run_name,
     }
     AddRemedies(oom, &text);
     AddDumpCheck(oom, &text);
-  }
-  if (parts.window.ooms().empty()) {
-    absl::StrAppend(&text, "\nNo OOM is recorded in this run.\n");
   }
   for (const ReportParts::Peak& peak : parts.peaks) AddPeak(peak, &text);
   AddLeaks(parts.leaks, &text);

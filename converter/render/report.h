@@ -32,6 +32,7 @@ struct ReportParts {
   Forecasts forecasts;
 };
 
+// All of it, after the opening.
 std::string RenderReport(const std::string& run_name, const ReportParts& parts);
 
 // INFO alone: what is in the run, and what is missing.

@@ -607,6 +607,8 @@ class Remedy(Message):
     needs_high_bytes: int = 0
     has_bytes: int = 0
     """What it then has."""
+    how_sure: str = ""
+    """`sufficiency` and `with` in words: "enough alone"."""
     line: SourceFrame = field(default_factory=lambda: SourceFrame())
     """The line to change; not set: not recorded."""
     keeper: list[str] = field(default_factory=list)
@@ -1544,6 +1546,20 @@ class Holder(Message):
 
 
 @dataclass
+class Opening(Message):
+    """How the story of an OOM begins, in the words that the command and the tab
+    share. Why it happened is Verdict.sentence.
+    """
+
+    what_happened: str = ""
+    """Who asked for how much, and where: one line."""
+    remedies: int = 0
+    """How many of Oom.remedies are worth trying first: at most three."""
+    holders: list[str] = field(default_factory=list)
+    """The largest holders with their source lines: at most three lines."""
+
+
+@dataclass
 class Oom(Message):
     """See proto/datasets/oom_window.proto, Oom."""
 
@@ -1591,6 +1607,7 @@ class Oom(Message):
     """The largest holders by line."""
     block: BlockContent = field(default_factory=lambda: BlockContent())
     """Set where the refused request is a compiled block whose inside is known."""
+    opening: Opening = field(default_factory=lambda: Opening())
 
 
 @dataclass

@@ -12,15 +12,15 @@ class CommandError(Exception):
     """The command could not answer; the message is its one sentence."""
 
 
-def output_of(command: str, path: str) -> bytes:
-    """Runs `oom-forensics COMMAND PATH` and returns what it printed.
+def output_of(command: str, path: str, *flags: str) -> bytes:
+    """Runs `oom-forensics COMMAND PATH FLAGS` and returns what it printed.
 
     Raises:
       CommandError: it ended with an error.
       ConverterMissingError: the package holds no converter.
     """
     done = subprocess.run(
-        find_converter().command(command, path),
+        find_converter().command(command, path, *flags),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,

@@ -89,13 +89,16 @@ class Trace:
         if converter is not None:
             converter.close()
 
-    def report(self) -> str:
-        """The story of the OOMs, or of the peaks, as `oom-forensics report` tells it.
+    def report(self, *, full: bool = False) -> str:
+        """What happened, why and what to change, in the words of `oom-forensics report`.
+
+        Args:
+          full: everything that is known, in place of at most 15 lines.
 
         Raises:
           TraceError: it cannot be told; the sentence says why.
         """
-        return self._output("report").decode()
+        return self._output("report", *(["--full"] if full else [])).decode()
 
     def to_html(self, file: str | os.PathLike[str] | None = None) -> str:
         """One page of the tab's views that needs no server, as `oom-forensics html` makes it.
@@ -388,9 +391,9 @@ class Trace:
                 weakref.finalize(self, self._converter.abandon)
             return self._converter
 
-    def _output(self, command: str) -> bytes:
+    def _output(self, command: str, *flags: str) -> bytes:
         try:
-            return output_of(command, self.path)
+            return output_of(command, self.path, *flags)
         except CommandError as error:
             raise TraceError(str(error)) from None
 

@@ -115,6 +115,9 @@ def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
 def test_it_tells_the_story_as_the_command_does(trace: Trace, oom_logdir: Path) -> None:
     said = subprocess.check_output(find_converter().command("report", oom_logdir), text=True)
     assert trace.report() == said
+    assert said.count("\n") <= 15
+    opening = said.splitlines()[:-1]
+    assert trace.report(full=True).splitlines()[: len(opening)] == opening
 
 
 @pytest.mark.page

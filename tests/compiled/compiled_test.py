@@ -49,7 +49,7 @@ def remedies_of(run: Path, dataset: Any) -> dict[str, Any]:
 def test_the_report_names_the_step_and_the_layers_that_need_the_block(
     run: Path, command: Any
 ) -> None:
-    told = command("report", run)
+    told = command("report", run, "--full")
     assert told.returncode == 0, told.stderr
     assert "compiled step `one_step_on_data` (XLA), its temporary block" in told.stdout
     assert "are activations of" in told.stdout

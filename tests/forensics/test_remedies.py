@@ -105,7 +105,13 @@ def test_the_named_remedy_makes_the_job_run(
     assert remedy["sufficiency"] in ("ENOUGH_ALONE", "REQUEST_FITS"), remedy["proof"]
 
     # As a user asks: of the logdir, whose newest run is the profile's.
-    report = command("report", died)
+    opening = command("report", died).stdout.splitlines()
+    assert len(opening) <= 15
+    assert opening[0].startswith("Out of memory: ")
+    assert any(remedy["title"] in line for line in opening), opening
+    assert any(remedy["code"] in line for line in opening), opening
+    report = command("report", died, "--full")
+    assert report.stdout.splitlines()[:2] == opening[:2]
     assert remedy["title"] in report.stdout
     for told in job.told:
         assert re.search(told, report.stdout), f"{told} is not told"
@@ -115,7 +121,7 @@ def test_the_named_remedy_makes_the_job_run(
         assert not would_fit(command, died)
         assert would_fit(command, died, *job.what_if(remedy))
     lived = recorded_demo(job.name, *job.option(remedy), exit_code=0).logdir
-    healthy = command("report", lived)
+    healthy = command("report", lived, "--full")
     assert "No OOM is recorded in this run." in healthy.stdout
     assert "Who held the memory of bfc_cpu_allocator_for_gpu#0 at its peak" in healthy.stdout
     if job.name == "leak":

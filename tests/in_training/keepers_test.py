@@ -121,7 +121,7 @@ def test_what_was_looked_at_can_be_freed_afterwards(
 
 def test_the_report_prints_it(logdir: Path, command: Command) -> None:
     (run,) = logdir.glob("plugins/profile/*_oom")
-    told = command("report", run)
+    told = command("report", run, "--full")
     assert told.returncode == 0, told.stderr
     assert "list 'losses' in __main__" in told.stdout
     assert "kept.py" in told.stdout

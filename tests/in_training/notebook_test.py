@@ -19,7 +19,7 @@ SCRIPT = Path(__file__).parent / "scripts/notebook.py"
 def report(record: Callable[..., Recording], command: Command) -> str:
     logdir, ended = record(SCRIPT, LOGDIR)
     assert json.loads(ended.stdout) == ["ResourceExhaustedError"]
-    done = command("report", logdir)
+    done = command("report", logdir, "--full")
     assert done.returncode == 0, done.stderr
     return done.stdout
 

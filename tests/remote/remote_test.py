@@ -134,7 +134,7 @@ def test_no_folder_is_made_of_a_url(job: Job) -> None:
 def test_the_command_reads_the_newest_run_or_the_one_named(command: Any) -> None:
     newest = command("report", LOGDIR)
     assert newest.returncode == 0, newest.stderr
-    assert "OOM" in newest.stdout
+    assert newest.stdout.startswith("Out of memory: ")
     recording = listed(command, "--search=RECORD")[0]
     named = command("info", LOGDIR, f"--run={recording['run']}")
     assert named.returncode == 0, named.stderr

@@ -85,6 +85,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "nonsense",
         "report",
         "report logdir",
+        "report logdir --full",
         "report logdir --run=train/2026_01_01",
         "report logdir --run=missing",
         "report elsewhere/worker.xplane.pb --fail-on=oom",
