@@ -20,7 +20,6 @@ A function that is not as expected is left alone.
 from __future__ import annotations
 
 import contextlib
-import functools
 import sys
 from collections.abc import Callable
 from types import ModuleType
@@ -33,6 +32,7 @@ from oom_forensics.in_training.evidence.moments import (
     watch_sessions,
 )
 from oom_forensics.in_training.import_watch import when_imported
+from oom_forensics.in_training.in_place import in_place_of
 from oom_forensics.in_training.keepers.evidence import watch_keepers
 from oom_forensics.in_training.rehearsal import begin_if_asked
 from oom_forensics.in_training.source.evidence import watch_source_lines
@@ -83,7 +83,7 @@ def _watch_sessions(module: ModuleType, learn: Callable[[object], None]) -> None
     if session is None or start is None:
         return
 
-    @functools.wraps(start)
+    @in_place_of(start)
     def start_and_learn(self: Any, logdir: str, *args: Any, **kwargs: Any) -> Any:
         learn(logdir)
         return start(self, logdir, *args, **kwargs)
@@ -98,7 +98,7 @@ def _watch_callback(module: ModuleType, learn: Callable[[object], None]) -> None
     if callback is None or set_model is None or hasattr(set_model, "_oom_forensics"):
         return
 
-    @functools.wraps(set_model)
+    @in_place_of(set_model)
     def set_model_and_learn(self: Any, *args: Any, **kwargs: Any) -> Any:
         learn(str(getattr(self, "log_dir", "")))
         return set_model(self, *args, **kwargs)
@@ -113,8 +113,7 @@ def _watch_errors(module: ModuleType, library: CollectorLibrary) -> None:
         return
     original = error.__init__
 
-    # The parameters are those of the original: TensorFlow reads their names to
-    # pickle an error.
+    @in_place_of(original)
     def annotated(self: Any, node_def: Any, op: Any, message: Any, *args: Any) -> None:
         original(self, node_def, op, message, *args)
         # The same class tells of quotas and full disks.

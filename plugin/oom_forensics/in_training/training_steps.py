@@ -13,13 +13,14 @@ The outermost one counts: a batch inside a `Trace` is part of that step.
 
 from __future__ import annotations
 
-import functools
 import numbers
+import weakref
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from oom_forensics.in_training.import_watch import when_imported
+from oom_forensics.in_training.in_place import in_place_of
 
 _NO_STEP = -1
 
@@ -40,7 +41,7 @@ class TrainingSteps:
 
     def leave(self) -> None:
         """That step ends."""
-        self._depth -= 1
+        self._depth = max(0, self._depth - 1)
         if self._depth == 0:
             self._begin(_NO_STEP)
 
@@ -69,28 +70,37 @@ def watch_training_steps(begin: Callable[[int], None]) -> None:
 
 
 def _watch_trace(module: ModuleType, steps: TrainingSteps) -> None:
-    original = module.Trace
+    trace = module.Trace
+    init, enter, leave = trace.__init__, trace.__enter__, trace.__exit__
 
-    class Trace(original):  # type: ignore[misc, valid-type]
-        __doc__ = original.__doc__
+    @in_place_of(init)
+    def init_and_remember(self: Any, *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **kwargs)
+        # A number only: a tensor would have to be waited for.
+        number = kwargs.get("step_num")
+        if isinstance(number, numbers.Integral):
+            numbered[self] = int(number)
 
-        def __init__(self, name: str, **kwargs: Any) -> None:
-            super().__init__(name, **kwargs)
-            # A number only: a tensor would have to be waited for.
-            number = kwargs.get("step_num")
-            self._oom_forensics_step = isinstance(number, numbers.Integral)
-            if isinstance(number, numbers.Integral):
-                steps.enter(int(number))
+    @in_place_of(enter)
+    def enter_and_begin(self: Any) -> Any:
+        result = enter(self)
+        if self in numbered:
+            steps.enter(numbered[self])
+        return result
 
-        def __exit__(self, *exception: Any) -> Any:
-            if self._oom_forensics_step:
-                self._oom_forensics_step = False
-                steps.leave()
-            return super().__exit__(*exception)
+    @in_place_of(leave)
+    def end_and_leave(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if numbered.pop(self, None) is not None:
+            steps.leave()
+        return leave(self, *args, **kwargs)
 
-    Trace.__module__ = original.__module__
-    Trace.__qualname__ = original.__qualname__
-    module.Trace = Trace  # type: ignore[attr-defined]
+    # One that is never entered is no step.
+    numbered: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+    trace.__init__, trace.__enter__, trace.__exit__ = (
+        init_and_remember,
+        enter_and_begin,
+        end_and_leave,
+    )
 
 
 def _watch_callbacks(module: ModuleType, steps: TrainingSteps) -> None:
@@ -104,7 +114,7 @@ def _watch_trainer(module: ModuleType, steps: TrainingSteps) -> None:
     trainer = getattr(module, "TensorFlowTrainer", None) or module.Model
     train = trainer.train_on_batch
 
-    @functools.wraps(train)
+    @in_place_of(train)
     def train_on_batch(self: Any, *args: Any, **kwargs: Any) -> Any:
         steps.begin_batch()
         try:
@@ -118,7 +128,7 @@ def _watch_trainer(module: ModuleType, steps: TrainingSteps) -> None:
 def _call_before(owner: type, name: str, action: Callable[[], None]) -> None:
     original = getattr(owner, name)
 
-    @functools.wraps(original)
+    @in_place_of(original)
     def call_and_go_on(self: Any, *args: Any, **kwargs: Any) -> Any:
         action()
         return original(self, *args, **kwargs)

@@ -32,7 +32,9 @@ _progress: dict[str, float] = {}
 def folder_of(url: str) -> Path:
     """Where the copy of a run's folder lies, or would lie."""
     digest = hashlib.blake2s(url.encode(), digest_size=12).hexdigest()
-    return _cache() / digest / url.rstrip("/").rpartition("/")[2]
+    name = url.rstrip("/").rpartition("/")[2]
+    # These are no names, but ways out of the cache.
+    return _cache() / digest / (name if name not in ("", ".", "..") else "run")
 
 
 def copy_here(url: str, versions: Mapping[str, str]) -> Path:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import functools
 import time
 from pathlib import Path
 from types import FrameType, ModuleType
@@ -26,6 +25,7 @@ from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence.providers import add_evidence
 from oom_forensics.in_training.evidence.settings import EvidenceSettings
 from oom_forensics.in_training.evidence.written_run import WrittenRun
+from oom_forensics.in_training.in_place import in_place_of
 from oom_forensics.remote.addresses import is_url
 from oom_forensics.remote.sending import begin as begin_sending
 
@@ -72,14 +72,14 @@ def watch_sessions(module: ModuleType, library: CollectorLibrary) -> None:
     current_logdir = ""
     began_s = 0.0
 
-    @functools.wraps(start)
+    @in_place_of(start)
     def start_and_remember(self: Any, logdir: str, *args: Any, **kwargs: Any) -> Any:
         nonlocal current_logdir, began_s
         began_s = time.monotonic()
         current_logdir = logdir if isinstance(logdir, str) and not is_url(logdir) else ""
         return start(self, logdir, *args, **kwargs)
 
-    @functools.wraps(export)
+    @in_place_of(export)
     def export_and_add(self: Any) -> Any:
         before = _traces_in(current_logdir)
         result = export(self)

@@ -8,7 +8,6 @@ known by, as its shape, its type and the size of a batch are.
 from __future__ import annotations
 
 import contextlib
-import functools
 import sys
 import weakref
 from collections import deque
@@ -16,6 +15,7 @@ from collections.abc import Iterator
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
+from oom_forensics.in_training.in_place import in_place_of
 from oom_forensics.in_training.source.code_origin import CodeOrigin
 from oom_forensics.in_training.source.frames import Frame, Stack, stack_of
 
@@ -54,7 +54,7 @@ class DataPipelines:
         """Learns where each `module.DatasetV2` is made."""
         original = module.DatasetV2.__init__
 
-        @functools.wraps(original)
+        @in_place_of(original)
         def init_and_remember(dataset: Any, *args: Any, **kwargs: Any) -> None:
             original(dataset, *args, **kwargs)
             with contextlib.suppress(Exception):

@@ -34,16 +34,19 @@ def look_at_locals(frame: FrameType, look: Callable[[dict[str, object]], None]) 
     """Calls `look` with a frame's local variables, and leaves no trace of that.
 
     Before Python 3.13 `f_locals` makes a dict that stays with the frame: a variable that
-    the user deletes would live on in it. It is emptied again, unless somebody else has it.
+    the user deletes would live on in it. The function's variables are taken out of it again,
+    unless somebody else has it. Others stay: `exec()` keeps its variables there.
     """
     names = frame.f_locals
-    if type(names) is not dict:  # 3.13: a view of the frame.
-        look(dict(names))
+    look(dict(names))
+    # A view of the frame from 3.13 on; the dict of a module, a class or a cell is no copy.
+    if type(names) is not dict or not frame.f_code.co_flags & CO_OPTIMIZED:
         return
-    look(names)
-    # The frame, `names`, and the argument of getrefcount. A module's dict is no copy.
-    if frame.f_code.co_flags & CO_OPTIMIZED and sys.getrefcount(names) <= 3:
-        names.clear()
+    # The frame, `names`, and the argument of getrefcount.
+    if sys.getrefcount(names) <= 3:
+        code = frame.f_code
+        for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
+            names.pop(name, None)
 
 
 def local_values(frame: FrameType, *names: str) -> tuple[Any, ...]:

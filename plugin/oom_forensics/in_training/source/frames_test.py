@@ -12,6 +12,30 @@ class Held:
     """The value of a local variable."""
 
 
+def test_what_exec_left_in_a_function_is_there_after_a_look() -> None:
+    mine = "a variable"
+    exec("left = 41")
+    assert local_values(sys._getframe(), "mine", "left") == (mine, 41)
+    exec("assert left == 41")
+
+
+def test_what_locals_gave_to_the_program_stays_whole() -> None:
+    mine = "a variable"
+    held = locals()
+    assert local_values(sys._getframe(), "mine") == (mine,)
+    assert held["mine"] == mine
+
+
+def test_the_variables_of_a_class_that_is_being_made_stay() -> None:
+    class Made:
+        before = 1
+        seen = local_values(sys._getframe(), "before")
+        after = before + 1
+
+    assert Made.seen == (1,)
+    assert Made.after == 2
+
+
 def test_a_variable_that_is_deleted_after_a_look_does_not_live_on() -> None:
     held = Held()
     alive = weakref.ref(held)

@@ -6,12 +6,12 @@ It is `tf_keras` (TF_USE_LEGACY_KERAS=1) or, with TensorFlow 2.15, `keras` itsel
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from oom_forensics.in_training.import_watch import when_imported
+from oom_forensics.in_training.in_place import in_place_of
 from oom_forensics.in_training.source.keras_objects import KerasObjects
 
 # Imported before the others, and not there in Keras 3, which has modules of their names.
@@ -49,7 +49,7 @@ def _watch_scopes(objects: KerasObjects, owner: Any, opens: str) -> None:
     """Learns whose scope it is that the method `opens` is about to open."""
     original = getattr(owner, opens)
 
-    @functools.wraps(original)
+    @in_place_of(original)
     def remember_and_open(this: Any, *args: Any, **kwargs: Any) -> Any:
         with contextlib.suppress(Exception):
             # A loss has the name of its scope beside its own.

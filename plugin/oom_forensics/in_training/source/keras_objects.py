@@ -12,12 +12,12 @@ apart is the layer that an operation belongs to, and where that layer was made: 
 from __future__ import annotations
 
 import contextlib
-import functools
 import sys
 import weakref
 from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
+from oom_forensics.in_training.in_place import in_place_of
 from oom_forensics.in_training.source.code_origin import CodeOrigin
 from oom_forensics.in_training.source.frames import Stack, local_values, stack_of
 
@@ -69,13 +69,13 @@ class KerasObjects:
                 self._remember(instance, sys._getframe(1))
             return instance
 
-        operation.__new__ = staticmethod(functools.wraps(original)(new_and_remember))
+        operation.__new__ = staticmethod(in_place_of(original)(new_and_remember))
 
     def watch_class(self, owner: type) -> None:
         """Learns where each object of a class is made: of optimizers, losses, metrics."""
         original = owner.__init__  # type: ignore[misc]
 
-        @functools.wraps(original)
+        @in_place_of(original)
         def init_and_remember(this: Any, *args: Any, **kwargs: Any) -> None:
             with contextlib.suppress(Exception):
                 self._remember(this, sys._getframe(1))
@@ -88,7 +88,7 @@ class KerasObjects:
         scope = module.name_scope
         original = scope.__enter__
 
-        @functools.wraps(original)
+        @in_place_of(original)
         def enter_and_remember(this: Any) -> Any:
             result = original(this)
             with contextlib.suppress(Exception):

@@ -9,12 +9,13 @@ mapped back to the user's. Nothing is copied while it lives. A function that is 
 from __future__ import annotations
 
 import contextlib
-import functools
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, NamedTuple
+
+from oom_forensics.in_training.in_place import in_place_of
 
 # All records of removed functions together.
 _MOST_REMOVED_BYTES = 16 << 20
@@ -43,7 +44,7 @@ class TracedGraphs:
         """Remembers, weakly, each graph that `func_graph.FuncGraph` makes."""
         original = func_graph.FuncGraph.__init__
 
-        @functools.wraps(original)
+        @in_place_of(original)
         def init_and_remember(graph: Any, *args: Any, **kwargs: Any) -> None:
             original(graph, *args, **kwargs)
             with contextlib.suppress(Exception):
@@ -56,7 +57,7 @@ class TracedGraphs:
         """Keeps the stacks of functions that `context.Context` removes."""
         original = context.Context.remove_function
 
-        @functools.wraps(original)
+        @in_place_of(original)
         def keep_and_remove(this: Any, name: Any) -> Any:
             if not self._closed:
                 with contextlib.suppress(Exception):

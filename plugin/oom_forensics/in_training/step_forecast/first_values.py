@@ -9,13 +9,13 @@ the first step needs more than any later one.
 from __future__ import annotations
 
 import contextlib
-import functools
 import weakref
 from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
 from oom_forensics.in_training.import_watch import when_imported
+from oom_forensics.in_training.in_place import in_place_of
 from oom_forensics.in_training.keepers.live_tensors import AddressOf
 from oom_forensics.in_training.step_forecast.step_function import shared_name_of
 
@@ -68,7 +68,7 @@ def _wrap(module: ModuleType) -> None:
     if function is None or initialize is None:
         return
 
-    @functools.wraps(initialize)
+    @in_place_of(initialize)
     def initialize_and_note(self: Any, initializers: Any) -> Any:
         result = initialize(self, initializers)
         with contextlib.suppress(Exception):

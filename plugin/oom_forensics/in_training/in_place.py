@@ -1,0 +1,29 @@
+"""Functions of ours in place of others, so that a program that looks at them sees no change.
+
+`functools.wraps` alone does not do: `inspect.getfullargspec`, which Keras and TensorFlow ask
+for the parameters of constructors, does not follow it. An object of `wrapt` has the right
+parameters, but is no function: a bound method of it can be neither pickled nor copied.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def in_place_of(original: Callable[..., Any]) -> Callable[[_Function], _Function]:
+    """Gives a function the name, the texts and the parameters of `original`, which it calls."""
+
+    def dress(function: _Function) -> _Function:
+        functools.update_wrapper(function, original)
+        # Functions of C have none to tell.
+        with contextlib.suppress(TypeError, ValueError):
+            function.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
+        return function
+
+    return dress

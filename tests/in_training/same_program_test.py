@@ -1,0 +1,84 @@
+"""A program prints the same with the collector and without it.
+
+The programs are those in `same_program/`. They run with OOM_FORENSICS=0 and 1 on this TensorFlow,
+on the oldest one that is supported, and on each interpreter that OOM_FORENSICS_TEST_PYTHONS names
+(paths with colons between them), as `tools/versions/make_environment` makes them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from versions import oldest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = sorted((Path(__file__).parent / "same_program").glob("*.py"))
+# What differs between two runs of the same program.
+_ADDRESSES = re.compile(r"0x[0-9a-f]{6,}|/tmp/tmp\w+|_\d{2,}\b")
+
+_PYTHONS: dict[str, Callable[[], str | Path]] = {
+    "this TensorFlow": lambda: sys.executable,
+    f"TensorFlow {oldest.VERSION}": oldest.python_with_collector,
+}
+for _path in filter(None, os.environ.get("OOM_FORENSICS_TEST_PYTHONS", "").split(":")):
+    _PYTHONS[_path] = lambda path=_path: path  # type: ignore[misc]
+
+
+def printed(
+    python: str | Path, program: Path, environment: dict[str, str], switch: str
+) -> tuple[int, list[str]]:
+    """Returns the exit code and what it printed."""
+    of_source = {} if python == sys.executable else {"PYTHONPATH": str(ROOT / "plugin")}
+    done = subprocess.run(
+        [python, program],
+        env={
+            **os.environ,
+            **environment,
+            **of_source,
+            "OOM_FORENSICS": switch,
+            "PYTHONHASHSEED": "1",
+            "OMP_NUM_THREADS": "1",
+        },
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert done.returncode in (0, 3), done.stderr
+    return done.returncode, _ADDRESSES.sub("…", done.stdout).splitlines()
+
+
+@pytest.mark.parametrize("legacy_keras", ["0", "1"])
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
+@pytest.mark.parametrize("name", _PYTHONS)
+def test_it_prints_the_same(
+    name: str,
+    program: Path,
+    legacy_keras: str,
+    bfc_environment: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    if legacy_keras == "1" and program.stem not in ("models", "signatures"):
+        pytest.skip("it has no Keras")
+    python = _PYTHONS[name]()
+    if legacy_keras == "1":
+        there = subprocess.run([python, "-c", "import tf_keras"], capture_output=True, check=False)
+        if there.returncode != 0:
+            pytest.skip("there is no tf_keras")
+    environment = {
+        **bfc_environment,
+        "TF_USE_LEGACY_KERAS": legacy_keras,
+        "OOM_FORENSICS_LOGDIR": str(tmp_path),
+    }
+    without = printed(python, program, environment, "0")
+    with_it = printed(python, program, environment, "1")
+    assert len(without[1]) > 5
+    assert "\n".join(difflib.unified_diff(without[1], with_it[1], lineterm="", n=0)) == ""
+    assert without[0] == with_it[0]
