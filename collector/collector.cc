@@ -85,7 +85,9 @@ Collector::Collector(const Settings& settings)
            [this] { return Facts(); }, [this] { return CurrentSettings(); },
            [this](const AllocatorInfo& info) {
              return device_memory_.LastFullSample(
-                 GpuOrdinalOf(info.name, info.device_name));
+                 info.cuda_device >= 0
+                     ? info.cuda_device
+                     : GpuOrdinalOf(info.name, info.device_name));
            },
            [this](int64_t start_ns, uint64_t address_shift) {
              return device_memory_.WritePlanes(start_ns, address_shift);

@@ -11,6 +11,14 @@
 namespace oom_forensics {
 namespace {
 
+// What TensorFlow leaves of a device to contexts' growth and libraries, where
+// the program sets no limit: of less than 2 GiB, else (MinSystemMemory in
+// gpu_device.cc) 1,050 MiB for compute capability 7.x, 1,536 for 8.x and this
+// for all later ones. The largest is taken: what cuDNN needs must stay.
+constexpr uint64_t kSmallDeviceBytes = uint64_t{2048} << 20;
+constexpr uint64_t kSmallReserveBytes = uint64_t{225} << 20;
+constexpr uint64_t kReserveBytes = uint64_t{1800} << 20;
+
 // Below this share of the shortfall a cause is not worth a line.
 constexpr double kMinShare = 0.01;
 
@@ -127,12 +135,14 @@ class Judge {
         pool_.limit_setting.has_value()
             ? ", because " + pool_.limit_setting->text + " is set"
             : "";
-    if (pool_.device.has_value() &&
-        pool_.device->free_bytes > pool_.GrowableBytes()) {
-      Add("LIMIT", Share(pool_.device->free_bytes, verdict_.short_by_bytes),
+    const uint64_t spare = pool_.SpareBytes();
+    if (spare > pool_.GrowableBytes()) {
+      Add("LIMIT", Share(spare, verdict_.short_by_bytes),
           "TensorFlow may use " + FormatBytes(pool_.limit_bytes) +
-              " of this device, which had " +
-              FormatBytes(pool_.device->free_bytes) + " more" + because + ".");
+              " of this device, which could give " + FormatBytes(spare) +
+              " more and still leave " +
+              FormatBytes(pool_.device->free_bytes - spare) +
+              " to libraries" + because + ".");
     } else if (pool_.limit_setting.has_value()) {
       Add("LIMIT", 1.0,
           "The pool may not grow beyond " + FormatBytes(pool_.limit_bytes) +
@@ -149,8 +159,26 @@ class Judge {
             (pool_.device.has_value()
                  ? ", with " + FreeOfDevice(*pool_.device) + ","
                  : "") +
-            " did not give it " + asked_ +
-            " in one piece: something else holds its memory.");
+            " did not give it " + asked_ + " in one piece: " + WhoHolds());
+  }
+
+  // Who else holds the device, the largest first.
+  std::string WhoHolds() const {
+    const DeviceNumbers device = pool_.device.value_or(DeviceNumbers());
+    std::vector<std::pair<uint64_t, std::string>> holders = {
+        {device.others_bytes(), "other processes hold "},
+        {device.sibling_bytes,
+         "TensorFlow's other pools on this device hold "}};
+    std::stable_sort(
+        holders.begin(), holders.end(),
+        [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string text;
+    for (const auto& [bytes, who] : holders) {
+      if (Share(bytes, verdict_.short_by_bytes) < kMinShare) continue;
+      if (!text.empty()) text += ", ";
+      text += who + FormatBytes(bytes);
+    }
+    return (text.empty() ? "something else holds its memory" : text) + ".";
   }
 
   // What the best region could give if its free memory were one, or a new one.
@@ -162,8 +190,8 @@ class Judge {
   std::string_view PrimaryKind() const {
     if (pool_.DeviceIsFull()) return "EXTERNAL";
     if (pool_.AvailableBytes() < pool_.request_bytes) {
-      return pool_.device.has_value() &&
-                     pool_.device->free_bytes >= verdict_.short_by_bytes
+      return pool_.SpareBytes() > 0 &&
+                     pool_.SpareBytes() >= verdict_.short_by_bytes
                  ? "LIMIT"
                  : "CAPACITY";
     }
@@ -222,6 +250,15 @@ uint64_t PoolNumbers::GrowableBytes() const {
   return device.has_value()
              ? RoundedDownBytes(std::min(device->free_bytes, allowed))
              : 0;
+}
+
+uint64_t PoolNumbers::SpareBytes() const {
+  if (!device.has_value()) return 0;
+  // As TensorFlow saw the device when it made the pool.
+  const uint64_t seen = device->free_bytes + reserved_bytes;
+  const uint64_t kept =
+      seen < kSmallDeviceBytes ? kSmallReserveBytes : kReserveBytes;
+  return device->free_bytes - std::min(device->free_bytes, kept);
 }
 
 uint64_t PoolNumbers::AvailableBytes() const {

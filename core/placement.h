@@ -16,8 +16,9 @@
 // Two see it from outside of the pool:
 //
 //   EXTERNAL  the pool may have grown by the request, but the device refused
-//   LIMIT     the pool may use less of the device than the device had, or the
-//             limit was set by hand
+//   LIMIT     the device could give the pool more than it may use, and still
+//             leave to libraries what TensorFlow leaves them; or the limit was
+//             set by hand
 //
 // What leaks or will be gone a moment later is not in these numbers: that a
 // deeper cause is known does not change what is said here.
@@ -41,6 +42,8 @@ struct DeviceNumbers {
   uint64_t free_bytes = 0;
   // All that this process holds on the device; 0: not known.
   uint64_t process_bytes = 0;
+  // What TensorFlow's other pools on the device hold, of logical devices, say.
+  uint64_t sibling_bytes = 0;
 
   uint64_t used_bytes() const {
     return total_bytes > free_bytes ? total_bytes - free_bytes : 0;
@@ -81,6 +84,9 @@ struct PoolNumbers {
   bool DeviceIsFull() const { return AllowedGrowthBytes() >= request_bytes; }
   // What the pool could have grown by: nothing more than the device has.
   uint64_t GrowableBytes() const;
+  // What a larger limit could give: the device's free memory without what
+  // TensorFlow leaves to libraries. 0 also where the device is not known.
+  uint64_t SpareBytes() const;
   // Free and growable together.
   uint64_t AvailableBytes() const;
   // What the largest gap, or a new region, was short by; 0: it would have done.

@@ -88,8 +88,38 @@ TEST(PlacementTest, ADeviceThatHasMoreThanThePoolMayUseIsALimit) {
   const PlacementVerdict verdict = JudgePlacement(pool);
   EXPECT_STREQ(verdict.kind, "LIMIT");
   EXPECT_EQ(verdict.sentence,
-            "TensorFlow may use 100.0 MiB of this device, which had 800.0 MiB "
-            "more.");
+            "TensorFlow may use 100.0 MiB of this device, which could give "
+            "575.0 MiB more and still leave 225.0 MiB to libraries.");
+}
+
+TEST(PlacementTest, WhatTensorFlowLeavesToLibrariesIsNoLimit) {
+  PoolNumbers pool = TwoGaps(45 * kMiB);
+  pool.device = DeviceNumbers{500 * kMiB, 225 * kMiB, 0};
+  EXPECT_STREQ(JudgePlacement(pool).kind, "CAPACITY");
+  EXPECT_EQ(pool.SpareBytes(), 0u);
+
+  // As of an A100: 1,536 MiB of what was free when the pool was made.
+  pool.device = DeviceNumbers{4096 * kMiB, 2010 * kMiB, 0};
+  EXPECT_EQ(pool.SpareBytes(), 210 * kMiB) << "the largest reserve is assumed";
+  pool.device->free_bytes = 412 * kMiB;
+  pool.reserved_bytes = 79 * 1024 * kMiB;
+  EXPECT_EQ(pool.SpareBytes(), 0u);
+}
+
+TEST(PlacementTest, WhoHoldsAFullDeviceIsNamed) {
+  PoolNumbers pool = TwoGaps(1024 * kMiB);
+  pool.limit_bytes = 20 * 1024 * kMiB;
+  pool.device = DeviceNumbers{4096 * kMiB, 74 * kMiB, 0};
+  pool.device->sibling_bytes = 2000 * kMiB;
+  EXPECT_NE(JudgePlacement(pool).sentence.find(
+                "in one piece: TensorFlow's other pools on this device hold "
+                "1.95 GiB."),
+            std::string::npos);
+  pool.device->process_bytes = 1022 * kMiB;
+  EXPECT_NE(JudgePlacement(pool).sentence.find(
+                "other processes hold 2.93 GiB, TensorFlow's other pools on "
+                "this device hold 1.95 GiB."),
+            std::string::npos);
 }
 
 TEST(PlacementTest, ALimitThatWasSetByHandTakesPart) {

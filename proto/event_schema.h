@@ -172,6 +172,9 @@ inline constexpr std::string_view kAllocatorName = "allocator_name";  // str
 // flight recorder's report also "cpu", which has no plane.
 inline constexpr std::string_view kAllocatorKind = "allocator_kind";  // str
 inline constexpr std::string_view kDeviceName = "device_name";        // str
+// The CUDA device that the allocator lies on, as the driver numbers it; several
+// of TensorFlow's logical devices can lie on one. Not there: not known.
+inline constexpr std::string_view kCudaDevice = "cuda_device";  // uint
 // 0: the allocator takes each block from the device's driver and divides
 // nothing itself. It then has no regions and no chunks: the addresses tell
 // blocks apart, not what lies between them; kAllocatedBytes is what was asked

@@ -96,6 +96,24 @@ std::vector<std::pair<uint64_t, uint64_t>> RegionsAt(const Recording& recording,
   return {regions.begin(), regions.end()};
 }
 
+// What the other pools on the same device hold.
+uint64_t SiblingBytes(const Recording& recording,
+                      const std::vector<AllocatorState>& allocators,
+                      const AllocatorInfo& info, uint64_t failed_sequence) {
+  uint64_t bytes = 0;
+  for (const AllocatorState& other : allocators) {
+    if (info.cuda_device < 0 || other.info.id == info.id ||
+        other.info.cuda_device != info.cuda_device) {
+      continue;
+    }
+    for (const auto& [address, size_bytes] :
+         RegionsAt(recording, other.info.id, failed_sequence)) {
+      bytes += size_bytes;
+    }
+  }
+  return bytes;
+}
+
 PoolNumbers NumbersOf(const Recording& recording, const OutOfMemory& oom,
                       const AllocatorInfo& info,
                       const std::optional<DeviceNumbers>& device) {
@@ -177,8 +195,12 @@ MemoryStory TellStory(const Recording& recording,
     const AllocatorState* failed = story.Find(oom.event.allocator);
     const AllocatorInfo info =
         failed == nullptr ? AllocatorInfo() : failed->info;
-    oom.placement =
-        JudgePlacement(NumbersOf(recording, oom, info, device_of(info)));
+    std::optional<DeviceNumbers> device = device_of(info);
+    if (device.has_value()) {
+      device->sibling_bytes =
+          SiblingBytes(recording, story.allocators, info, failed_sequence);
+    }
+    oom.placement = JudgePlacement(NumbersOf(recording, oom, info, device));
     // What the allocator said right after the failure; it may have gone on.
     for (AllocatorState& state : story.allocators) {
       if (&state != failed) continue;

@@ -35,8 +35,10 @@ const AllocatorInfo* AllocatorTable::Add(const void* address,
   info.instance = instances_[info.name]++;
   released_at_[slot] = 0;
   full_.store(false, std::memory_order_relaxed);
-  for (const auto& [named, device_name] : device_names_) {
-    if (named == address) info.device_name = device_name;
+  for (const NamedDevice& named : named_devices_) {
+    if (named.allocator != address) continue;
+    info.device_name = named.name;
+    info.cuda_device = named.cuda_device;
   }
   infos_[slot] = std::move(info);
   addresses_[slot].store(address, std::memory_order_release);
@@ -63,22 +65,25 @@ void AllocatorTable::Forget(const void* address) {
       known.store(nullptr, std::memory_order_relaxed);
     }
   }
-  device_names_.erase(std::remove_if(device_names_.begin(), device_names_.end(),
-                                     [address](const auto& named) {
-                                       return named.first == address;
-                                     }),
-                      device_names_.end());
+  named_devices_.erase(
+      std::remove_if(named_devices_.begin(), named_devices_.end(),
+                     [address](const NamedDevice& named) {
+                       return named.allocator == address;
+                     }),
+      named_devices_.end());
 }
 
-void AllocatorTable::NameDevice(const void* address, std::string device_name) {
+void AllocatorTable::NameDevice(const void* address, std::string device_name,
+                                int cuda_device) {
   std::lock_guard<std::mutex> lock(mutex_);
   for (size_t i = 0; i < size(); ++i) {
     if (addresses_[i].load(std::memory_order_relaxed) == address) {
       infos_[i].device_name = std::move(device_name);
+      infos_[i].cuda_device = cuda_device;
       return;
     }
   }
-  device_names_.emplace_back(address, std::move(device_name));
+  named_devices_.push_back({address, std::move(device_name), cuda_device});
 }
 
 AllocatorInfo AllocatorTable::Describe(size_t i) const {

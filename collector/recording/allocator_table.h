@@ -39,6 +39,8 @@ struct AllocatorInfo {
   std::string kind;
   // "/device:GPU:0"; empty: not known.
   std::string device_name;
+  // As CUDA numbers it; several logical devices can lie on one. -1: not known.
+  int cuda_device = -1;
   // Nothing was allocated from it before the collector saw it: its live set is
   // complete.
   bool complete = false;
@@ -90,8 +92,9 @@ class AllocatorTable {
   uint64_t unknown() const { return unknown_.load(std::memory_order_relaxed); }
 
   // Says which device the allocator at `address` serves, which may not be known
-  // yet, or already.
-  void NameDevice(const void* address, std::string device_name);
+  // yet, or already; `cuda_device` as AllocatorInfo has it.
+  void NameDevice(const void* address, std::string device_name,
+                  int cuda_device = -1);
 
   size_t size() const { return count_.load(std::memory_order_acquire); }
   // A copy as it is now.
@@ -127,8 +130,13 @@ class AllocatorTable {
   std::array<uint64_t, kMaxAllocators> released_at_ = {};
   // How many there were of each name.
   std::map<std::string, int> instances_;
+  struct NamedDevice {
+    const void* allocator;
+    std::string name;
+    int cuda_device;
+  };
   // Of allocators that are not known yet.
-  std::vector<std::pair<const void*, std::string>> device_names_;
+  std::vector<NamedDevice> named_devices_;
 };
 
 }  // namespace oom_forensics::collector

@@ -6,6 +6,7 @@
 
 #include "collector/library/hook_set.h"
 #include "collector/library/vtable_patch.h"
+#include "core/pool_name.h"
 
 namespace oom_forensics::collector {
 namespace {
@@ -35,6 +36,12 @@ constexpr char kGetAllocator[] =
     "E";
 constexpr char kName[] = "_ZNK10tensorflow6Device4nameB5cxx11Ev";
 
+// Which CUDA device a logical device lies on.
+constexpr char kPlatformDevice[] =
+    "_ZN3tsl15DeviceIdManager20TfToPlatformDeviceIdERKNS_10DeviceTypeENS_3gtl7"
+    "IntTypeINS_15TfDeviceId_tag_EiEEPNS5_INS_21PlatformDeviceId_tag_EiEE";
+constexpr size_t kGpuClass = 1;
+
 // std::vector<std::unique_ptr<Device>>.
 struct DeviceVector {
   void** begin;
@@ -51,10 +58,16 @@ using CreateDevices = void* (*)(void* result, void* self, const void* options,
 // AllocatorAttributes are eight bytes, all 0 for the device's own memory.
 using GetAllocator = void* (*)(void* device, uint64_t attributes);
 using DeviceName = const std::string& (*)(const void* device);
+// absl::Status TfToPlatformDeviceId(type, id, platform_id): the result's address
+// first, as above. A tsl::DeviceType is a std::string.
+using PlatformDevice = void* (*)(void* result, const std::string* type, int id,
+                                 int* platform_id);
 
 struct Hooks {
   AllocatorTable* allocators = nullptr;
   DeviceName name = nullptr;
+  // Null: this TensorFlow has none.
+  PlatformDevice platform_device = nullptr;
   size_t get_allocator_slot = 0;
   CreateDevices create[kClassCount] = {};
   // Where devices of a class point to.
@@ -72,16 +85,30 @@ std::string WithinProcess(std::string_view full_name) {
                                          : std::string(full_name.substr(begin));
 }
 
-void NameAllocatorOf(void* device, void** device_table) noexcept {
+// The CUDA device of "/device:GPU:1"; -1: not known.
+int CudaDeviceOf(const std::string& name) {
+  const int id = GpuOrdinalOf("", name);
+  if (id < 0 || g_hooks->platform_device == nullptr) return -1;
+  int cuda_device = -1;
+  // An absl::Status. One that is an error is not freed: the device is ours.
+  void* status = nullptr;
+  const std::string type = "GPU";
+  g_hooks->platform_device(&status, &type, id, &cuda_device);
+  return cuda_device;
+}
+
+void NameAllocatorOf(void* device, size_t device_class) noexcept {
   try {
     void** const table = *static_cast<void***>(device);
-    if (table != device_table) return;
+    if (table != g_hooks->device_tables[device_class]) return;
     const auto get_allocator =
         reinterpret_cast<GetAllocator>(table[g_hooks->get_allocator_slot]);
     const void* allocator = get_allocator(device, 0);
     std::string name = WithinProcess(g_hooks->name(device));
     if (allocator == nullptr || name.empty()) return;
-    g_hooks->allocators->NameDevice(allocator, std::move(name));
+    const int cuda_device =
+        device_class == kGpuClass ? CudaDeviceOf(name) : -1;
+    g_hooks->allocators->NameDevice(allocator, std::move(name), cuda_device);
   } catch (...) {  // bad_alloc: the device is not named
   }
 }
@@ -94,7 +121,7 @@ void* HookedCreateDevices(void* result, void* self, const void* options,
       g_hooks->create[kClass](result, self, options, name_prefix, devices);
   for (size_t i = known; i < devices->size(); ++i) {
     if (devices->begin[i] == nullptr) continue;
-    NameAllocatorOf(devices->begin[i], g_hooks->device_tables[kClass]);
+    NameAllocatorOf(devices->begin[i], kClass);
   }
   return status;
 }
@@ -112,6 +139,8 @@ std::string InstallDeviceNames(const TensorFlowLibrary& library,
   auto* hooks = new Hooks;
   hooks->allocators = allocators;
   hooks->name = library.FunctionOf<DeviceName>(kName);
+  hooks->platform_device =
+      library.FunctionOf<PlatformDevice>(kPlatformDevice);
   if (!create_slot || !allocator_slot || hooks->name == nullptr) {
     delete hooks;
     return "names of devices: this TensorFlow's devices are not recognised";

@@ -88,6 +88,10 @@ class AllocatorPlaneWriter {
     if (!info_.device_name.empty()) {
       plane_.AddString(plane, kField, schema::kDeviceName, info_.device_name);
     }
+    if (info_.cuda_device >= 0) {
+      plane_.AddUint(plane, kField, schema::kCudaDevice,
+                     static_cast<uint64_t>(info_.cuda_device));
+    }
     if (!info_.has_layout) {
       plane_.AddUint(plane, kField, schema::kHasLayout, 0);
     }

@@ -10,6 +10,8 @@ namespace {
 
 // Rows between two reports of progress.
 constexpr uint64_t kProgressRows = 1 << 18;
+// No machine has as many CUDA devices.
+constexpr uint64_t kNoDevice = 1 << 16;
 
 enum class SchemaKind : uint8_t {
   kUnknown,
@@ -121,6 +123,10 @@ class AllocatorPlaneReader {
     };
     facts().kind = text(StatKind::kAllocatorKind);
     facts().device = text(StatKind::kDeviceName);
+    if (const uint64_t device = stats.Uint64Or(StatKind::kCudaDevice, kNoDevice);
+        device < kNoDevice) {
+      facts().cuda_device = static_cast<int>(device);
+    }
     facts().has_layout = stats.Uint64Or(StatKind::kHasLayout, 1) != 0;
     facts().limit_bytes = stats.Uint64Or(StatKind::kBytesLimit, 0);
     if (stats.Has(StatKind::kTotalAllocs)) {

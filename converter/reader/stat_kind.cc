@@ -61,6 +61,7 @@ constexpr NamedStat kCollectorStats[] = {
     {schema::kAllocatorName, StatKind::kAllocatorName},
     {schema::kAllocatorKind, StatKind::kAllocatorKind},
     {schema::kDeviceName, StatKind::kDeviceName},
+    {schema::kCudaDevice, StatKind::kCudaDevice},
     {schema::kHasLayout, StatKind::kHasLayout},
     {schema::kBaselineComplete, StatKind::kBaselineComplete},
     {schema::kUnlistedAllocations, StatKind::kUnlistedAllocations},

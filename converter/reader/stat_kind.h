@@ -78,6 +78,7 @@ enum class StatKind : uint8_t {
   kAllocatorName,
   kAllocatorKind,
   kDeviceName,
+  kCudaDevice,
   kHasLayout,
   kBaselineComplete,
   kUnlistedAllocations,

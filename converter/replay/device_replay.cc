@@ -123,7 +123,9 @@ class Replayer {
 }  // namespace
 
 int DeviceOrdinalOf(const AllocatorTrace& allocator) {
-  return GpuOrdinalOf(allocator.name, allocator.device);
+  return allocator.cuda_device >= 0
+             ? allocator.cuda_device
+             : GpuOrdinalOf(allocator.name, allocator.device);
 }
 
 int DeviceOrdinalOf(const DeviceTrace& device) {

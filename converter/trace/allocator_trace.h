@@ -78,6 +78,8 @@ struct AllocatorTrace {
   // "bfc", ... as in event_schema.h; empty: not recorded.
   std::string kind;
   std::string device;
+  // As CUDA numbers it; several logical devices can lie on one. -1: not known.
+  int cuda_device = -1;
   Source source = Source::COLLECTOR;
   // It divides regions into chunks. Else each block comes from the device's
   // driver: addresses tell blocks apart, and nothing more.

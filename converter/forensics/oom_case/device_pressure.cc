@@ -76,6 +76,13 @@ std::optional<DevicePressure> PressureAt(
     pressure.process_bytes = sample->process_bytes;
     pressure.pools_bytes = PoolBytesAt(replay, allocators, sample->time_ps);
     pressure.pool_bytes = allocator.usage().At(failed_row).reserved_bytes;
+    for (const size_t pool : replay.pools) {
+      const AllocatorReplay& other = *allocators[pool];
+      if (&other == &allocator) continue;
+      pressure.sibling_bytes +=
+          other.usage().At(other.PositionAfter(time_ps)).reserved_bytes;
+      pressure.siblings.push_back(other.trace().name);
+    }
     pressure.pool_limit_bytes = trace.LimitAt(failed_row);
     pressure.request_bytes =
         RoundedBytes(allocator.SiteOf(failed_row).requested_bytes);

@@ -29,6 +29,9 @@ struct DevicePressure {
   uint64_t pools_bytes = 0;
   uint64_t pool_bytes = 0;
   uint64_t pool_limit_bytes = 0;
+  // What the other pools hold, and their names: "GPU_1_bfc#0".
+  uint64_t sibling_bytes = 0;
+  std::vector<std::string> siblings;
   uint64_t request_bytes = 0;  // rounded as the allocator does
 
   uint64_t used_bytes() const {

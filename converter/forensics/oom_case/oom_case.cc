@@ -55,7 +55,8 @@ PoolNumbers NumbersOf(const AllocatorReplay& replay, Row row,
   pool.reserved_bytes = replay.usage().At(row).reserved_bytes;
   if (device.has_value()) {
     pool.device = DeviceNumbers{device->total_bytes, device->free_bytes,
-                                device->process_bytes};
+                                device->process_bytes,
+                                device->sibling_bytes};
   }
   if (!pool.has_layout) {
     if (failure != nullptr && failure->in_use_bytes != 0) {

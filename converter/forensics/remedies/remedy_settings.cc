@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "converter/forensics/causes/remedy_candidate.h"
 #include "core/limit_setting.h"
 #include "core/size_text.h"
@@ -36,10 +37,9 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
           ? std::nullopt
           : LimitVariableOf(oom.replay().trace().name);
   const std::string variable_name(variable.value_or(LimitVariable()).name);
-  const uint64_t device_free_bytes = oom.device_free_bytes();
+  const uint64_t spare_bytes = oom.pool().SpareBytes();
   if (oom.limit_bytes() == 0 || oom.short_by_bytes() == 0 ||
-      oom.device_is_full() ||
-      (!variable.has_value() && device_free_bytes < oom.rounded_bytes())) {
+      oom.device_is_full() || (!variable.has_value() && spare_bytes == 0)) {
     return std::nullopt;
   }
   uint64_t extra_bytes =
@@ -62,6 +62,11 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
       limit_bytes = RoundUpToStep(limit_bytes + 1);
     }
   }
+  // A device gives no more than it has.
+  if (!variable.has_value() &&
+      limit_bytes - oom.limit_bytes() > spare_bytes) {
+    return std::nullopt;
+  }
   RemedyCandidate candidate;
   candidate.remedy.set_kind(kLargerLimit);
   candidate.remedy.set_title(
@@ -72,8 +77,8 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
           ? absl::StrCat("The limit is set by ", variable_name,
                          "; how much memory the machine has is not in the "
                          "trace.")
-          : absl::StrCat("The device still had ",
-                         FormatBytes(device_free_bytes), " free."));
+          : absl::StrCat("The device could give ", FormatBytes(spare_bytes),
+                         " more and still leave to libraries what they need."));
   if (variable.has_value()) {
     candidate.remedy.set_code(absl::StrCat(
         variable_name, "=",
@@ -94,17 +99,27 @@ std::optional<RemedyCandidate> FreeDevice(const OomCase& oom) {
   if (!oom.device_is_full() || !oom.device().has_value()) return std::nullopt;
   const DevicePressure& device = *oom.device();
   const bool others = device.others_bytes() > 0;
-  const uint64_t bytes = others ? device.others_bytes() : device.gap_bytes();
+  const bool siblings = device.sibling_bytes > device.others_bytes();
+  const uint64_t bytes = siblings ? device.sibling_bytes
+                         : others ? device.others_bytes()
+                                  : device.gap_bytes();
   if (!IsWorthIt(oom, bytes)) return std::nullopt;
   RemedyCandidate candidate;
   candidate.remedy.set_kind("free_device");
   candidate.remedy.set_title(
-      others ? "Stop the other processes on this device."
-             : "Find what else holds memory on this device.");
+      siblings ? "Give the logical devices of this GPU limits for which it has "
+                 "room together."
+      : others ? "Stop the other processes on this device."
+               : "Find what else holds memory on this device.");
   candidate.remedy.set_detail(absl::StrCat(
-      others ? "They hold " : "Outside of TensorFlow's pools lie ",
+      siblings ? absl::StrCat("TensorFlow's other pools on it (",
+                              absl::StrJoin(device.siblings, ", "), ") hold ")
+      : others ? "They hold "
+               : "Outside of TensorFlow's pools lie ",
       FormatBytes(bytes), " of its ", FormatBytes(device.total_bytes), "."));
-  candidate.remedy.set_code("nvidia-smi");
+  candidate.remedy.set_code(
+      siblings ? "tf.config.LogicalDeviceConfiguration(memory_limit=...)"
+               : "nvidia-smi");
   candidate.remedy.set_bytes(bytes);
   candidate.scenario = WithLimit(
       oom, std::min(oom.limit_bytes(),
