@@ -46,6 +46,7 @@ EXTRAS = {
     "parquet": ["pyarrow>=14"],
     "fleet": ["pyspark>=4.0", "pyarrow>=14", "duckdb>=1.1", "fsspec[s3,gs]>=2024.10"],
     "mcp": ["mcp>=2"],
+    "metrics": ["prometheus-client>=0.20"],
     "remote": ["fsspec>=2023.1", "s3fs>=2023.1", "gcsfs>=2023.1"],
 }
 
@@ -100,6 +101,7 @@ setup(
     distclass=Distribution if IS_VIEWER else PlatformDistribution,
     install_requires=[
         "tensorboard>=2.15",
+        "rich>=13",
         'tomli>=2; python_version < "3.11"',
         *(["wasmtime>=50"] if IS_VIEWER else []),
     ],
@@ -110,6 +112,7 @@ setup(
         "oom_forensics.fleet",
         "oom_forensics.gate",
         "oom_forensics.in_training",
+        "oom_forensics.live",
         "oom_forensics.in_training.evidence",
         "oom_forensics.in_training.keepers",
         "oom_forensics.in_training.source",
@@ -122,6 +125,7 @@ setup(
     package_data={
         "oom_forensics.agent": ["SKILL.md"],
         "oom_forensics.fleet": ["sql/*.sql"],
+        "oom_forensics.live": ["dashboards/*.json"],
         "oom_forensics": [
             "py.typed",
             "static/*",

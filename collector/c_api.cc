@@ -99,8 +99,10 @@ OOM_FORENSICS_EXPORT void OomForensics_LearnLogdir(const char* logdir) {
   }
 }
 
-OOM_FORENSICS_EXPORT void OomForensics_BeginStep(int64_t step) {
-  if (Collector* collector = Collector::Get()) collector->BeginStep(step);
+OOM_FORENSICS_EXPORT int OomForensics_BeginStep(int64_t step) {
+  Collector* const collector = Collector::Get();
+  if (collector == nullptr) return 0;
+  return NoThrow([&] { return collector->BeginStep(step) ? 1 : 0; }, 0);
 }
 
 OOM_FORENSICS_EXPORT char* OomForensics_Snapshot(const char* logdir,
@@ -129,6 +131,11 @@ OOM_FORENSICS_EXPORT char* OomForensics_StopRecording(const char* logdir,
 OOM_FORENSICS_EXPORT char* OomForensics_MemoryStats() {
   return TextOf(
       [](Collector* collector) { return collector->MemoryStatsJson(); }, "[]");
+}
+
+OOM_FORENSICS_EXPORT char* OomForensics_LiveState() {
+  return TextOf([](Collector* collector) { return collector->LiveStateJson(); },
+                R"({"allocators":[],"trends":[]})");
 }
 
 OOM_FORENSICS_EXPORT char* OomForensics_LastReport() {

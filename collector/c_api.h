@@ -25,8 +25,8 @@ char* OomForensics_Configure(const char* name, const char* value);
 void OomForensics_LearnLogdir(const char* logdir);
 
 // The training step with this number begins now; a negative number: the last
-// one is over.
-void OomForensics_BeginStep(int64_t step);
+// one is over. Returns 1 if a snapshot was written (setting `snapshot_at`).
+int OomForensics_BeginStep(int64_t step);
 
 // Writes a snapshot into `logdir`, or, if that is empty, where reports go.
 // Returns its folder; null on failure, *error is then a sentence.
@@ -43,6 +43,9 @@ char* OomForensics_StopRecording(const char* logdir, char** error);
 
 // The state of every allocator: a JSON array. Never null.
 char* OomForensics_MemoryStats();
+
+// How this process is doing, in little time: a JSON object. Never null.
+char* OomForensics_LiveState();
 
 // The JSON report (proto/oom_report.schema.json) of the last out-of-memory or
 // snapshot; null if there was none.

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "collector/diagnostics.h"
@@ -68,6 +69,7 @@ Collector& Collector::Load() {
       ActivatePythonPart();
     }
     collector->ListenForSignal();
+    collector->ListenForQuestions();
   });
   return *Get();
 }
@@ -81,7 +83,7 @@ Collector::Collector(const Settings& settings)
       recorder_(settings),
       stacks_(&recorder_.stacks()),
       flight_recorder_(
-          {&recorder_, [this] { return AllocatorStates(); },
+          {&recorder_, [this] { return AllocatorStates(StateDepth::kMap); },
            [this] { return Facts(); }, [this] { return CurrentSettings(); },
            [this](const AllocatorInfo& info) {
              return device_memory_.LastFullSample(
@@ -125,11 +127,13 @@ void Collector::ListenForForks() {
                    CurrentThread().os_id = 0;
                    // Who held it, if anyone, is in the parent.
                    new (&Get()->settings_mutex_) std::mutex;
+                   new (&Get()->trends_mutex_) std::mutex;
                    Get()->captures_.AfterForkInChild();
                    Get()->recorder_.AfterForkInChild();
                    Get()->stacks_.AfterForkInChild();
                    Get()->flight_recorder_.AfterForkInChild();
                    Get()->xla_.AfterForkInChild();
+                   Get()->live_server_.AfterForkInChild();
                  });
 }
 
@@ -161,6 +165,74 @@ void Collector::ListenForSignal() {
   }
 }
 
+void Collector::ListenForQuestions() {
+  if (!settings_.enabled || !settings_.live) return;
+  const std::string why_not = live_server_.Start(
+      [this](std::string_view request) { return AnswerLive(request); });
+  if (!why_not.empty()) {
+    Say("this process cannot be watched: " + why_not);
+  }
+}
+
+std::string Collector::AnswerLive(std::string_view request) {
+  constexpr std::string_view kSnapshot = "snapshot ";
+  JsonWriter json;
+  json.BeginObject();
+  if (request == "state") return LiveStateJson();
+  if (request.substr(0, kSnapshot.size()) == kSnapshot) {
+    std::string error;
+    const std::string folder = flight_recorder_.Snapshot(
+        std::string(request.substr(kSnapshot.size())), &error);
+    json.Field(folder.empty() ? "error" : "folder",
+               folder.empty() ? error : folder);
+  } else {
+    json.Field("error", "the questions are: state, snapshot FOLDER");
+  }
+  json.EndObject();
+  return json.Take();
+}
+
+std::string Collector::LiveStateJson() {
+  const std::vector<AllocatorState> states =
+      AllocatorStates(StateDepth::kCounters);
+  const int64_t now_ns = WallClockNs();
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("pid", static_cast<int64_t>(getpid()));
+  json.Field("time_ns", now_ns);
+  json.Field("collector_version", kCollectorVersion);
+  json.Field("tensorflow_version", hooked_.version());
+  json.Field("logdir", flight_recorder_.CurrentLogdir());
+  const int64_t step = step_.load(std::memory_order_relaxed);
+  if (step != kNoStep) json.Field("step", step);
+  json.Field("out_of_memories", flight_recorder_.count());
+  json.Name("allocators");
+  json.BeginArray();
+  for (const AllocatorState& state : states) WriteAllocatorState(state, &json);
+  json.EndArray();
+  json.Name("trends");
+  json.BeginArray();
+  std::lock_guard<std::mutex> lock(trends_mutex_);
+  for (const AllocatorState& state : states) {
+    if (!state.statistics.has_value()) continue;
+    const std::string name = FullName(state.info);
+    UsageTrend& trend = trends_[name];
+    trend.Add(now_ns, state.statistics->bytes_in_use);
+    const std::optional<double> growth = trend.BytesPerSecond();
+    if (!growth.has_value()) continue;
+    json.BeginObject();
+    json.Field("allocator", name);
+    json.Field("bytes_per_second", *growth);
+    if (const auto left = trend.SecondsUntil(state.statistics->limit_bytes)) {
+      json.Field("seconds_until_full", *left);
+    }
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return json.Take();
+}
+
 std::string Collector::Configure(const std::string& name,
                                  const std::string& value) {
   std::lock_guard<std::mutex> lock(settings_mutex_);
@@ -173,11 +245,12 @@ std::string Collector::Configure(const std::string& name,
     recorder_.Clear();
     saw_everything_ = false;
   } else if (name == "snapshot_signal" || name == "cupti" ||
-             name == "cupti_source") {
+             name == "cupti_source" || name == "live") {
     return name + " is read when TensorFlow is imported; set it before";
   } else if (name != "logdir" && name != "max_reports" &&
              name != "max_module_bytes" && name != "anonymize_addresses" &&
-             !IsEvidenceSetting(name) && !recorder_.Reconfigure(changed)) {
+             name != "snapshot_at" && !IsEvidenceSetting(name) &&
+             !recorder_.Reconfigure(changed)) {
     return name + " can only be set before the first allocation";
   }
   settings_ = changed;
@@ -255,8 +328,8 @@ std::vector<AllocatorInfo> Collector::KnownAllocators() {
   return allocators;
 }
 
-std::vector<AllocatorState> Collector::AllocatorStates() {
-  std::vector<AllocatorState> states = StatesOfAllocators();
+std::vector<AllocatorState> Collector::AllocatorStates(StateDepth depth) {
+  std::vector<AllocatorState> states = StatesOfAllocators(depth);
   for (AllocatorState& state : states) {
     if (!state.has_events) continue;
     state.info.complete &= saw_everything_;
@@ -300,9 +373,21 @@ std::string Collector::ModulesPlane(const Recording& recording,
                            why_not);
 }
 
-void Collector::BeginStep(int64_t step) {
-  if (!hooked_.allocators_hooked()) return;
-  recorder_.RecordStep(step < 0 ? kNoStep : step, CurrentThread().os_id);
+bool Collector::BeginStep(int64_t step) {
+  if (!hooked_.allocators_hooked()) return false;
+  const int64_t begun = step < 0 ? kNoStep : step;
+  recorder_.RecordStep(begun, CurrentThread().os_id);
+  step_.store(begun, std::memory_order_relaxed);
+  const TriggerSettings snapshot_at = CurrentSettings().snapshot_at;
+  if (begun == kNoStep || !snapshot_at.any()) return false;
+  const std::string why =
+      triggers_.DueAt(snapshot_at, AllocatorStates(StateDepth::kCounters));
+  if (why.empty()) return false;
+  std::string error;
+  const std::string folder = flight_recorder_.Snapshot("", &error);
+  Say(why + (folder.empty() ? "; no snapshot was written: " + error
+                            : "; snapshot: " + folder));
+  return !folder.empty();
 }
 
 std::string Collector::StatusJson() {
@@ -343,7 +428,7 @@ std::string Collector::StatusJson() {
 std::string Collector::MemoryStatsJson() {
   JsonWriter json;
   json.BeginArray();
-  for (const AllocatorState& state : AllocatorStates()) {
+  for (const AllocatorState& state : AllocatorStates(StateDepth::kMap)) {
     WriteAllocatorState(state, &json);
   }
   WriteUnknownAllocators(recorder_.allocators().unknown(), &json);

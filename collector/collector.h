@@ -6,15 +6,20 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collector/captures.h"
 #include "collector/cupti/device_memory_watcher.h"
 #include "collector/flight_recorder/flight_recorder.h"
 #include "collector/hooked_tensorflow.h"
+#include "collector/live/live_server.h"
+#include "collector/live/snapshot_triggers.h"
+#include "collector/live/usage_trend.h"
 #include "collector/python/stack_taker.h"
 #include "collector/recording/recorder.h"
 #include "collector/settings.h"
@@ -53,8 +58,9 @@ class Collector {
   std::string StopAndWriteRecording(const std::string& logdir,
                                     std::string* error);
 
-  // A training step begins; a negative number: the last one is over.
-  void BeginStep(int64_t step);
+  // A training step begins; a negative number: the last one is over. Returns
+  // whether a snapshot was written, as the setting `snapshot_at` asks for.
+  bool BeginStep(int64_t step);
 
   // Changes a setting. Returns a sentence if that is not possible, else
   // nothing. What decides which events are recorded can only be changed before
@@ -80,6 +86,10 @@ class Collector {
   // The state of every allocator, as a JSON array.
   std::string MemoryStatsJson();
 
+  // How this process is doing, as a JSON object: allocators without their maps,
+  // step, and how fast use has grown from one call to the next.
+  std::string LiveStateJson();
+
  private:
   explicit Collector(const Settings& settings);
 
@@ -92,11 +102,14 @@ class Collector {
   // All that the recorder knows, also those that are gone.
   std::vector<AllocatorInfo> KnownAllocators();
   // Those that are there, by their own account.
-  std::vector<AllocatorState> AllocatorStates();
+  std::vector<AllocatorState> AllocatorStates(StateDepth depth);
   // The modules that XLA compiled, as an XSpace to append to a file of our own.
   std::string ModulesPlane(const Recording& recording,
                            const std::vector<const Site*>& sites);
   void ListenForSignal();
+  void ListenForQuestions();
+  // What LiveServer is asked, in its thread: "state" or "snapshot FOLDER".
+  std::string AnswerLive(std::string_view request);
   // With settings_mutex_ held.
   void ApplySourceSettings();
 
@@ -116,6 +129,14 @@ class Collector {
   HookedTensorFlow hooked_;
   cupti::DeviceMemoryWatcher device_memory_;
   Captures captures_;
+  LiveServer live_server_;
+  std::mutex trends_mutex_;
+  // By allocator's name.
+  std::map<std::string, UsageTrend> trends_;
+  // The training step under way, kNoStep outside of any.
+  std::atomic<int64_t> step_{kNoStep};
+  // Of the thread that begins steps.
+  SnapshotTriggers triggers_;
 };
 
 }  // namespace oom_forensics::collector

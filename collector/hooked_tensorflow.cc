@@ -69,8 +69,8 @@ void HookedTensorFlow::SetActive(bool active) {
   if (xla_ != nullptr) xla_->SetActive(active);
 }
 
-std::vector<AllocatorState> StatesOfAllocators() {
-  std::vector<AllocatorState> states = StatesOfBfcAllocators();
+std::vector<AllocatorState> StatesOfAllocators(StateDepth depth) {
+  std::vector<AllocatorState> states = StatesOfBfcAllocators(depth);
   for (AllocatorState& state : StatesOfDirectAllocators()) {
     states.push_back(std::move(state));
   }

@@ -49,7 +49,7 @@ class HookedTensorFlow {
 };
 
 // The allocators that are there, by their own account.
-std::vector<AllocatorState> StatesOfAllocators();
+std::vector<AllocatorState> StatesOfAllocators(StateDepth depth);
 
 }  // namespace oom_forensics::collector
 

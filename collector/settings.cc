@@ -1,5 +1,6 @@
 #include "collector/settings.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -78,6 +79,35 @@ std::string ParseSourcePaths(const std::string& text, std::string* value) {
   return "";
 }
 
+// "limit:0.9,new_peak,growth:20", or some of it; empty: nothing.
+std::string ParseTriggers(const std::string& text, TriggerSettings* value) {
+  constexpr char kForm[] = "a list of limit:SHARE, new_peak and growth:STEPS";
+  TriggerSettings read;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string item = text.substr(begin, end - begin);
+    begin = end + 1;
+    const size_t colon = std::min(item.find(':'), item.size());
+    const std::string name = item.substr(0, colon);
+    const std::string number =
+        colon < item.size() ? item.substr(colon + 1) : std::string();
+    std::string wrong;
+    if (name == "limit") {
+      wrong = ParseRate(number, &read.limit_share);
+    } else if (name == "growth") {
+      wrong = ParseCount(number, 2, 1'000'000, &read.growth_steps);
+    } else if (item == "new_peak") {
+      read.new_peak = true;
+    } else {
+      return kForm;
+    }
+    if (!wrong.empty()) return std::string(kForm) + ", the number " + wrong;
+  }
+  *value = read;
+  return "";
+}
+
 using Parser = std::string (*)(const std::string& text, Settings* settings);
 constexpr struct {
   std::string_view name;
@@ -123,6 +153,14 @@ constexpr struct {
     {"snapshot_signal", "OOM_FORENSICS_SNAPSHOT_SIGNAL",
      [](const std::string& text, Settings* settings) {
        return ParseSignal(text, &settings->snapshot_signal);
+     }},
+    {"live", "OOM_FORENSICS_LIVE",
+     [](const std::string& text, Settings* settings) {
+       return ParseSwitch(text, &settings->live);
+     }},
+    {"snapshot_at", "OOM_FORENSICS_SNAPSHOT_AT",
+     [](const std::string& text, Settings* settings) {
+       return ParseTriggers(text, &settings->snapshot_at);
      }},
     {"capture_events", "OOM_FORENSICS_CAPTURE_EVENTS",
      [](const std::string& text, Settings* settings) {

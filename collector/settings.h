@@ -38,6 +38,19 @@ struct EvidenceSettings {
   std::string source_paths = "full";
 };
 
+// When a snapshot is taken before anything has failed
+// (live/snapshot_triggers.h).
+struct TriggerSettings {
+  // Once so large a share of the limit was in use; 0: never.
+  double limit_share = 0;
+  // At each peak that exceeds the last one by more than a twentieth.
+  bool new_peak = false;
+  // Once use grew in so many steps in a row; 0: never.
+  uint64_t growth_steps = 0;
+
+  bool any() const { return limit_share > 0 || new_peak || growth_steps != 0; }
+};
+
 struct Settings {
   // OOM_FORENSICS=0: nothing of TensorFlow is touched.
   bool enabled = true;
@@ -68,6 +81,10 @@ struct Settings {
   // Events that one profiler session keeps; what comes after is counted. 48
   // bytes each in memory, about 30 in the trace.
   uint64_t capture_events = 8'000'000;
+  // Other programs of the same user may ask how this one is doing
+  // (live/live_server.h).
+  bool live = true;
+  TriggerSettings snapshot_at;
   EvidenceSettings evidence;
   // Device memory beside TensorFlow's allocators.
   cupti::WatcherSettings device_memory;

@@ -30,6 +30,7 @@ FLOORS = {
         "collector/trace",
         "collector/cupti",
         "collector/flight_recorder",
+        "collector/live",
     ],
     "converter": [
         "core",

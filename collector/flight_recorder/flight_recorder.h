@@ -72,6 +72,9 @@ class FlightRecorder {
   // A profiler session or a callback of this process writes there.
   void LearnLogdir(const std::string& logdir);
 
+  // Where reports go now.
+  std::string CurrentLogdir() { return Logdir(sources_.settings()); }
+
   // The JSON report of the last out-of-memory or snapshot; empty if there was
   // none.
   std::string LastReport();

@@ -24,6 +24,9 @@ void WriteAllocatorState(const AllocatorState& state, JsonWriter* json) {
     }
   }
   json->Field("regions", state.regions);
+  if (!state.map.has_value() && state.reserved_bytes != 0) {
+    json->Field("reserved_bytes", state.reserved_bytes);
+  }
   if (state.unlisted_allocations != 0) {
     json->Field("unlisted_allocations", state.unlisted_allocations);
   }

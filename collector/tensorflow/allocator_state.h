@@ -12,6 +12,10 @@
 
 namespace oom_forensics::collector {
 
+// What an allocator is asked for: its counters, or also its map, for which it
+// walks all its chunks with its lock held.
+enum class StateDepth : uint8_t { kCounters, kMap };
+
 struct AllocatorState {
   AllocatorInfo info;
   // False: only its sizes are known; nothing refers to it by its id.
@@ -21,6 +25,8 @@ struct AllocatorState {
   std::optional<MemoryDumpSummary> map;
   // Pieces of memory that it got from the system; chunks do not merge across.
   uint64_t regions = 0;
+  // Their bytes, as far as they were seen to be made.
+  uint64_t reserved_bytes = 0;
   // Its allocations that the recorder's list of what is live had no room for.
   uint64_t unlisted_allocations = 0;
 };

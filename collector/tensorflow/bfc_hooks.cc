@@ -1,6 +1,5 @@
 #include "collector/tensorflow/bfc_hooks.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -250,7 +249,7 @@ void SetBfcHooksActive(bool active) {
   if (g_hooks != nullptr) g_hooks->slots.SetActive(active);
 }
 
-std::vector<AllocatorState> StatesOfBfcAllocators() {
+std::vector<AllocatorState> StatesOfBfcAllocators(StateDepth depth) {
   std::vector<AllocatorState> states;
   if (g_hooks == nullptr) return states;
   const AllocatorTable& allocators = g_hooks->recorder->allocators();
@@ -261,12 +260,17 @@ std::vector<AllocatorState> StatesOfBfcAllocators() {
     AllocatorState state;
     state.info = allocators.Describe(i);
     if (address == nullptr || !state.info.has_layout) continue;
-    state.regions = static_cast<uint64_t>(std::count_if(
-        regions.begin(), regions.end(),
-        [i](const Region& region) { return region.allocator == i; }));
+    for (const Region& region : regions) {
+      if (region.allocator != i) continue;
+      ++state.regions;
+      state.reserved_bytes += region.size_bytes;
+    }
     if (state.info.end_is_seen) {
       state.statistics = g_hooks->inspector->Statistics(address);
-      state.map = SummarizeMemoryDump(g_hooks->inspector->MemoryDump(address));
+      if (depth == StateDepth::kMap) {
+        state.map =
+            SummarizeMemoryDump(g_hooks->inspector->MemoryDump(address));
+      }
     }
     states.push_back(std::move(state));
   }

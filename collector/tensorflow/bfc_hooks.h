@@ -31,7 +31,7 @@ void SetBfcHooksActive(bool active);
 
 // All BFC allocators as they are now, those that are gone left out. Takes their
 // locks.
-std::vector<AllocatorState> StatesOfBfcAllocators();
+std::vector<AllocatorState> StatesOfBfcAllocators(StateDepth depth);
 
 }  // namespace oom_forensics::collector
 

@@ -23,6 +23,7 @@ EXIT_UNREADABLE = 1
 _OF_EXTRAS = {
     "fleet": ("fleet", "oom_forensics.fleet.command"),
     "fleet-report": ("fleet", "oom_forensics.fleet.report_command"),
+    "metrics": ("metrics", "oom_forensics.live.metrics"),
     "mcp": ("mcp", "oom_forensics.agent.server"),
 }
 
@@ -43,6 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from oom_forensics import rehearsal
 
         return rehearsal.main(arguments[1:])
+    if arguments and arguments[0] == "watch":
+        from oom_forensics.live import watch
+
+        return watch.main(arguments[1:])
     if arguments and arguments[0] == "gate":
         from oom_forensics.gate import command as gate
 

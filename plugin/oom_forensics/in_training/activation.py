@@ -61,7 +61,7 @@ def activate(library: CollectorLibrary) -> None:
     )
     for name in _KERAS_CALLBACKS:
         when_imported(name, lambda module: _watch_callback(module, learn))
-    watch_training_steps(begin_if_asked(library))
+    watch_training_steps(begin_if_asked(library, lambda step: _begin_step(library, step)))
     watch_stacks(library)
     when_imported(
         "tensorflow.python.profiler.internal._pywrap_profiler",
@@ -75,6 +75,11 @@ def activate(library: CollectorLibrary) -> None:
     watch_keepers(library)
     watch_exit(library)
     at_out_of_memory.register(library)
+
+
+def _begin_step(library: CollectorLibrary, step: int) -> None:
+    if library.begin_step(step):
+        add_to_written_runs(library)
 
 
 def _watch_sessions(module: ModuleType, learn: Callable[[object], None]) -> None:

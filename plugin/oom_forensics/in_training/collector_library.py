@@ -53,7 +53,7 @@ class CollectorLibrary:
         self._tensor_address.restype = ctypes.c_uint64
         self._begin_step = self._library.OomForensics_BeginStep
         self._begin_step.argtypes = [ctypes.c_int64]
-        self._begin_step.restype = None
+        self._begin_step.restype = ctypes.c_int
 
     @classmethod
     def loaded(cls) -> CollectorLibrary | None:
@@ -97,9 +97,13 @@ class CollectorLibrary:
         """Tells the collector where a session or callback of this process writes to."""
         self._library.OomForensics_LearnLogdir(os.fsencode(logdir))
 
-    def begin_step(self, step: int) -> None:
-        """Says that a training step begins; -1: the last one is over."""
-        self._begin_step(step)
+    def begin_step(self, step: int) -> bool:
+        """Says that a training step begins; -1: the last one is over.
+
+        Returns:
+          Whether a snapshot was written for it (setting `snapshot_at`).
+        """
+        return bool(self._begin_step(step))
 
     def start_stacks(self, hexversion: int, frames: list[KnownFrame]) -> str | None:
         """Begins to take the stacks of allocations; returns why that is not possible, or None.
@@ -153,6 +157,10 @@ class CollectorLibrary:
         """Returns the state of every allocator."""
         text = self._text_of("OomForensics_MemoryStats")
         return cast("list[dict[str, Any]]", json.loads(text or "[]"))
+
+    def live_state(self) -> dict[str, Any]:
+        """Returns the counters of every allocator, without their maps, the step and growth."""
+        return self._json_of("OomForensics_LiveState")
 
     def last_report(self) -> dict[str, Any] | None:
         """Returns the report of the last out-of-memory or snapshot."""

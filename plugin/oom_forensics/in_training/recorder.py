@@ -52,6 +52,8 @@ def configure(
     max_module_bytes: int | None = None,
     snapshot_signal: str | None = None,
     capture_events: int | None = None,
+    live: bool | None = None,
+    snapshot_at: str | None = None,
     evidence: bool | None = None,
     source_lines: bool | None = None,
     keepers: bool | None = None,
@@ -63,9 +65,10 @@ def configure(
     """Changes settings; those that are None stay as they are.
 
     Before `import tensorflow` all can be set. After it: `enabled`, `logdir`,
-    `max_reports`, `max_module_bytes`, `anonymize_addresses` and those from `evidence` on
-    at any time, what decides which events are kept before the first allocation only. The
-    environment variables OOM_FORENSICS_<NAME> (OOM_FORENSICS for `enabled`) say the same.
+    `max_reports`, `max_module_bytes`, `anonymize_addresses`, `snapshot_at` and those from
+    `evidence` on at any time, what decides which events are kept before the first allocation
+    only. The environment variables OOM_FORENSICS_<NAME> (OOM_FORENSICS for `enabled`) say the
+    same.
 
     Args:
       enabled: False takes the collector out of TensorFlow again.
@@ -83,6 +86,12 @@ def configure(
         32 MiB.
       snapshot_signal: "SIGUSR1" or "SIGUSR2" writes a snapshot; none.
       capture_events: Events that one profiler session keeps; 8 000 000.
+      live: Whether programs of the same user may ask how this one is doing
+        (`oom-forensics watch`); True.
+      snapshot_at: When a snapshot is written before anything has failed, looked at as each
+        training step begins: "limit:0.9" (that share of the limit was in use), "new_peak",
+        "growth:20" (use grew in that many steps in a row), or several with commas; three of
+        each kind at most; none.
       evidence: Whether Python adds to a run what only it knows (docs/source-lines.md):
         source lines, who keeps the memory; True.
       source_lines: Whether the user's source lines are recorded; True.

@@ -63,11 +63,13 @@ class Rehearsal:
                 self._library.stop_recording(self._logdir)
 
 
-def begin_if_asked(library: CollectorLibrary) -> Callable[[int], None]:
-    """Returns who is to be told of training steps: the collector, or a rehearsal."""
+def begin_if_asked(
+    library: CollectorLibrary, begin: Callable[[int], None]
+) -> Callable[[int], None]:
+    """Returns what is called as each training step begins: `begin`, or a rehearsal around it."""
     logdir = os.environ.get(_LOGDIR)
     if not logdir:
-        return library.begin_step
+        return begin
     # Programs that this one starts are not rehearsed with it.
     del os.environ[_LOGDIR]
     rehearsal = Rehearsal(
@@ -76,4 +78,4 @@ def begin_if_asked(library: CollectorLibrary) -> Callable[[int], None]:
         int(os.environ.get(_LOGDIR + "_STEPS", "3")),
         float(os.environ.get(_LOGDIR + "_SECONDS", "600")),
     )
-    return rehearsal.begin_step(library.begin_step)
+    return rehearsal.begin_step(begin)
