@@ -325,9 +325,9 @@ int ReportOrInfo(const Options& options, const Run& run) {
   if (!report) return WriteOutput(RenderInfo(run.name(), facts), options);
   const auto parts = AskForReport(run, options, facts);
   if (!parts.ok()) return Fail(CodeOf(parts.status()), parts.status());
-  return WriteOutput(
-      options.full ? RenderReport(run.name(), *parts) : RenderShortReport(*parts),
-      options);
+  return WriteOutput(options.full ? RenderReport(run.name(), *parts)
+                                  : RenderShortReport(*parts),
+                     options);
 }
 
 int AskWhatIf(const Options& options, const Run& run) {
@@ -346,12 +346,6 @@ int AskWhatIf(const Options& options, const Run& run) {
   return WriteOutput(*bytes, options);
 }
 
-bool IsCommand(const std::string& name) {
-  return name == "info" || name == "report" || name == "convert" ||
-         name == "html" || name == "forecast" || name == "serve" ||
-         name == "what-if" || name == "viewer";
-}
-
 int Answer(const Options& options, const Run& run) {
   if (options.command == "convert") return Convert(options, run);
   if (options.command == "html") return WritePage(MakePage(options), options);
@@ -361,32 +355,14 @@ int Answer(const Options& options, const Run& run) {
 }
 
 int Perform(const std::vector<std::string>& arguments) {
-  for (const std::string& argument : arguments) {
-    if (argument == "--help" || argument == "-h" || argument == "help") {
-      std::cout << UsageText();
-      return kExitDone;
-    }
-    if (argument == "--version") {
-      std::cout << "oom-forensics " << kConverterVersion << "\n";
-      return kExitDone;
-    }
-  }
   const auto options = ParseOptions(arguments);
   if (!options.ok()) return Fail(kExitUsage, options.status());
-  if (!IsCommand(options->command)) {
-    return WrongUsage(options->command.empty()
-                          ? "Say what to do: info, report, forecast, what-if, "
-                            "convert, html, viewer, runs or serve; see "
-                            "--help."
-                          : absl::StrCat("There is no command ",
-                                         options->command, "; see --help."));
+  if (!options->answer.empty()) {
+    std::cout << options->answer;
+    return kExitDone;
   }
   if (options->command == "viewer") {
-    if (!options->paths.empty()) return WrongUsage("viewer takes no PATH.");
     return WritePage(MakeViewer(*options), *options);
-  }
-  if (options->paths.size() != 1) {
-    return WrongUsage(absl::StrCat(options->command, " takes one PATH."));
   }
   if (const absl::Status shown = CheckTerminal(*options); !shown.ok()) {
     return Fail(kExitUsage, shown);
@@ -397,10 +373,10 @@ int Perform(const std::vector<std::string>& arguments) {
           "serve speaks a protocol of programs (proto/service.proto), not with "
           "a terminal; see report, info and html.");
     }
-    return Serve(options->paths.front(), options->run, ToRunOptions(*options),
-                 stdin, stdout);
+    return Serve(options->path, options->run, ToRunOptions(*options), stdin,
+                 stdout);
   }
-  const auto run = OpenRun(options->paths.front(), options->run, *options);
+  const auto run = OpenRun(options->path, options->run, *options);
   if (!run.ok()) return Fail(kExitUnreadable, run.status());
   const int code = Answer(*options, **run);
   return code == kExitDone ? CheckFailOn(*options, **run) : code;

@@ -1,4 +1,4 @@
-// The command line's flags.
+// The command line.
 #ifndef OOM_FORENSICS_CONVERTER_COMMAND_OPTIONS_H_
 #define OOM_FORENSICS_CONVERTER_COMMAND_OPTIONS_H_
 
@@ -16,8 +16,10 @@ namespace oom_forensics {
 enum class OutputFormat { kText, kJson, kProtobuf, kCsv };
 
 struct Options {
+  // Not empty: what --help, --version and completion print; the rest is unset.
+  std::string answer;
   std::string command;
-  std::vector<std::string> paths;
+  std::string path;
   std::string run;
   // For COMPARE, the second trace; empty: another moment of the same one.
   std::string other_path;
@@ -38,11 +40,9 @@ struct Options {
   std::vector<std::string> fail_on;
 };
 
-// `arguments` without the program's name. Fails with a sentence for the user.
+// `arguments` without the program's name. A flag that does not apply to the
+// command is an error. Fails with a sentence for the user.
 absl::StatusOr<Options> ParseOptions(const std::vector<std::string>& arguments);
-
-// What --help prints.
-std::string UsageText();
 
 }  // namespace oom_forensics
 

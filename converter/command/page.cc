@@ -31,7 +31,7 @@ absl::StatusOr<TraceFiles> OnlyHost(TraceFiles files, const std::string& host) {
 absl::StatusOr<std::string> MakePage(const Options& options) {
   const auto frontend = ReadFrontendFiles(options.frontend_dir);
   if (!frontend.ok()) return frontend.status();
-  auto found = FindTraceFiles(options.paths.front(), options.run);
+  auto found = FindTraceFiles(options.path, options.run);
   if (!found.ok()) return found.status();
   auto files = OnlyHost(*std::move(found), options.query.filter().host());
   if (!files.ok()) return files.status();

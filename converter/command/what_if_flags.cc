@@ -1,115 +1,106 @@
 #include "converter/command/what_if_flags.h"
 
-#include <functional>
-#include <map>
-#include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
-#include "converter/command/values.h"
 
 namespace oom_forensics {
 namespace {
 
-using Setter = std::function<absl::Status(const std::string& value)>;
-
-absl::Status Bad(const std::string& value, absl::string_view expected) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", value, "\" is not ", expected, "."));
-}
-
 template <typename Set>
-Setter Switch(Set set) {
-  return [set](const std::string& value) {
-    if (value != "0" && value != "1") return Bad(value, "0 or 1");
+void AddSwitch(CLI::App* command, const std::string& name,
+               const std::string& help, Set set) {
+  AddChoice(command, name, {"0", "1"}, help, [set](const std::string& value) {
     set(value == "1");
     return absl::OkStatus();
-  };
+  });
 }
 
-std::map<std::string, Setter> Flags(WhatIfSettings* settings) {
-  return {
-      {"limit",
-       [=](const std::string& value) {
-         const std::optional<uint64_t> bytes = ParseBytes(value);
-         if (!bytes.has_value()) {
-           return Bad(value, "a size like 512MiB or 1.5GiB");
-         }
-         settings->set_limit_bytes(*bytes);
-         return absl::OkStatus();
-       }},
-      {"growth", Switch([=](bool v) { settings->set_growth(v); })},
-      {"gc", Switch([=](bool v) { settings->set_garbage_collection(v); })},
-      {"batch-scale",
-       [=](const std::string& value) {
-         double scale = 0;
-         if (!absl::SimpleAtod(value, &scale) || !(scale > 0)) {
-           return Bad(value, "a positive number");
-         }
-         settings->set_batch_scale(scale);
-         return absl::OkStatus();
-       }},
-      {"without",
-       [=](const std::string& value) {
-         if (value.empty()) return Bad(value, "a name scope");
-         settings->add_without_scope(value);
-         return absl::OkStatus();
-       }},
-      {"dtype",
-       [=](const std::string& value) {
-         const size_t colon = value.rfind(':');
-         WhatIfDtype* change = settings->add_dtype();
-         if (colon != std::string::npos) {
-           change->set_scope(value.substr(0, colon));
-         }
-         change->set_dtype(
-             value.substr(colon == std::string::npos ? 0 : colon + 1));
-         return absl::OkStatus();
-       }},
-  };
+absl::Status SetBatchScale(const std::string& value, WhatIfSettings* settings) {
+  double scale = 0;
+  if (!absl::SimpleAtod(value, &scale) || !(scale > 0)) {
+    return NotA(value, "a positive number");
+  }
+  settings->set_batch_scale(scale);
+  return absl::OkStatus();
+}
+
+// "SCOPE:float16", or "float32" for all tensors.
+absl::Status AddDtype(const std::string& value, WhatIfSettings* settings) {
+  const size_t colon = value.rfind(':');
+  WhatIfDtype* change = settings->add_dtype();
+  if (colon != std::string::npos) change->set_scope(value.substr(0, colon));
+  change->set_dtype(value.substr(colon == std::string::npos ? 0 : colon + 1));
+  return absl::OkStatus();
+}
+
+absl::Status AddWithout(const std::string& value, WhatIfSettings* settings) {
+  if (value.empty()) return NotA(value, "a name scope");
+  settings->add_without_scope(value);
+  return absl::OkStatus();
+}
+
+// A flag that can be given several times.
+void AddEach(CLI::App* command, const std::string& name,
+             const std::string& value_name, const std::string& help,
+             absl::Status (*add)(const std::string&, WhatIfSettings*),
+             Query* query) {
+  command
+      ->add_option_function<std::vector<std::string>>(
+          name,
+          [name, add, query](const std::vector<std::string>& values) {
+            for (const std::string& value : values) {
+              const absl::Status added = add(value, query->mutable_what_if());
+              if (!added.ok()) {
+                throw CLI::ValidationError(name, std::string(added.message()));
+              }
+            }
+          },
+          help)
+      ->type_name(value_name)
+      ->allow_extra_args(false);
 }
 
 }  // namespace
 
-absl::Status TakeWhatIfFlags(std::vector<std::string>* arguments,
-                             WhatIfSettings* settings) {
-  const std::map<std::string, Setter> flags = Flags(settings);
-  std::vector<std::string> rest;
-  for (size_t i = 0; i < arguments->size(); ++i) {
-    const std::string& argument = (*arguments)[i];
-    absl::string_view name = argument;
-    const bool is_flag = absl::ConsumePrefix(&name, "--");
-    const size_t equals = name.find('=');
-    // An allocator's name, as elsewhere, unless it is a kind.
-    if (is_flag &&
-        (argument == "--allocator=bfc" || argument == "--allocator=async")) {
-      settings->set_allocator_kind(argument.substr(argument.find('=') + 1));
-      continue;
-    }
-    const auto flag =
-        is_flag ? flags.find(std::string(name.substr(0, equals))) : flags.end();
-    if (flag == flags.end()) {
-      rest.push_back(argument);
-      continue;
-    }
-    std::string value;
-    if (equals != absl::string_view::npos) {
-      value = std::string(name.substr(equals + 1));
-    } else if (i + 1 < arguments->size()) {
-      value = (*arguments)[++i];
-    } else {
-      return absl::InvalidArgumentError(
-          absl::StrCat(argument, " needs a value."));
-    }
-    const absl::Status set = flag->second(value);
-    if (!set.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--", flag->first, ": ", set.message()));
-    }
-  }
-  *arguments = std::move(rest);
-  return absl::OkStatus();
+void AddWhatIfFlags(CLI::App* command, Options* options) {
+  Query* query = &options->query;
+  command->parse_complete_callback(
+      [query] { query->mutable_what_if()->set_find_smallest_limit(true); });
+  const auto settings = [query] { return query->mutable_what_if(); };
+  AddSize(command, "--limit", "What the pool may hold",
+          [settings](uint64_t v) { settings()->set_limit_bytes(v); });
+  AddSwitch(command, "--growth", "Whether the pool grows piece by piece",
+            [settings](bool v) { settings()->set_growth(v); });
+  AddSwitch(command, "--gc", "Whether empty pieces are given back",
+            [settings](bool v) { settings()->set_garbage_collection(v); });
+  AddValue(command, "--allocator", "NAME",
+           "bfc or async: the kind of pool; else only this allocator",
+           [query](const std::string& v) {
+             if (v == "bfc" || v == "async") {
+               query->mutable_what_if()->set_allocator_kind(v);
+             } else {
+               query->mutable_filter()->set_allocator(v);
+             }
+             return absl::OkStatus();
+           });
+  AddValue(command, "--host", "NAME", "Only this host",
+           [query](const std::string& v) {
+             query->mutable_filter()->set_host(v);
+             return absl::OkStatus();
+           });
+  AddValue(command, "--batch-scale", "X", "The batch is X times as large",
+           [query](const std::string& v) {
+             return SetBatchScale(v, query->mutable_what_if());
+           });
+  AddEach(command, "--without", "SCOPE", "Without the ops below a name scope",
+          AddWithout, query);
+  AddEach(command, "--dtype", "SCOPE:DTYPE",
+          "Tensors below a name scope, or all, of another data type", AddDtype,
+          query);
+  AddMoment(command, "--at", "The moment of the two maps in JSON",
+            [query] { return query->mutable_at(); });
 }
 
 }  // namespace oom_forensics

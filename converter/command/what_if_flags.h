@@ -1,19 +1,14 @@
-// The flags of `what-if`. Some have the names of filters of other commands, and
-// mean what is different here.
+// The flags of what-if: which settings are other than recorded.
 #ifndef OOM_FORENSICS_CONVERTER_COMMAND_WHAT_IF_FLAGS_H_
 #define OOM_FORENSICS_CONVERTER_COMMAND_WHAT_IF_FLAGS_H_
 
-#include <string>
-#include <vector>
-
-#include "absl/status/status.h"
-#include "proto/datasets.pb.h"
+#include "converter/command/flags.h"
 
 namespace oom_forensics {
 
-// Takes the flags that are about what is different out of `arguments`.
-absl::Status TakeWhatIfFlags(std::vector<std::string>* arguments,
-                             WhatIfSettings* settings);
+// Also --host, --allocator and --at: --allocator=bfc and --allocator=async are
+// kinds, any other value is a name.
+void AddWhatIfFlags(CLI::App* command, Options* options);
 
 }  // namespace oom_forensics
 

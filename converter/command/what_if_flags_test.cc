@@ -25,13 +25,14 @@ TEST(WhatIfFlagsTest, FlagsSayWhatIsDifferentAndTheRestIsAsElsewhere) {
   EXPECT_EQ(settings.dtype(0).dtype(), "float16");
   EXPECT_EQ(settings.dtype(1).scope(), "");
   EXPECT_EQ(options->query.filter().host(), "h");
-  EXPECT_EQ(options->paths, (std::vector<std::string>{"logdir"}));
+  EXPECT_EQ(options->path, "logdir");
   EXPECT_TRUE(options->query.filter().dtype().empty());
 }
 
 TEST(WhatIfFlagsTest, ElsewhereTheyAreFilters) {
   const auto options =
-      ParseOptions({"convert", "logdir", "--limit=7", "--dtype=float32"});
+      ParseOptions({"convert", "logdir", "--dataset=allocations", "--rows=7",
+                    "--dtype=float32"});
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_EQ(options->query.limit(), 7u);
   EXPECT_EQ(options->query.filter().dtype(), "float32");

@@ -7,7 +7,7 @@
 //     request  ██████████████████████▌
 //
 // Each character stands for the same number of bytes; a region begins a new
-// line. The largest hole is coloured, where there are colours.
+// line. The largest hole is colored, where there are colors.
 #ifndef OOM_FORENSICS_CONVERTER_RENDER_LAYOUT_PICTURE_H_
 #define OOM_FORENSICS_CONVERTER_RENDER_LAYOUT_PICTURE_H_
 

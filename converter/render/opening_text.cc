@@ -104,8 +104,8 @@ std::string Rest(const OomWindow& window) {
       incidents > 1
           ? absl::StrCat(", with ", CountOf(incidents - 1, "later OOM"))
           : "",
-      "; the tab of TensorBoard, or the page that `oom-forensics html` writes, "
-      "shows it.");
+      "; `oom-forensics view` shows it in a browser, and so does the tab of "
+      "TensorBoard.");
 }
 
 }  // namespace

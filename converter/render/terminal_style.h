@@ -7,12 +7,12 @@ namespace oom_forensics {
 struct TerminalStyle {
   // Characters beyond ASCII.
   bool unicode = false;
-  // ANSI colours.
+  // ANSI colors.
   bool color = false;
 };
 
 // By the environment: Unicode where LC_ALL, LC_CTYPE or LANG (the first that is
-// set) says UTF-8; colours only on a terminal that has them and where NO_COLOR
+// set) says UTF-8; colors only on a terminal that has them and where NO_COLOR
 // is not set. `is_terminal`: the text is not for a file or a pipe.
 TerminalStyle StyleFromEnvironment(bool is_terminal);
 

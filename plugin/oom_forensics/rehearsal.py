@@ -67,7 +67,7 @@ def main(arguments: Sequence[str]) -> int:
         )
     print(f"\nRecorded in {run}; against a limit of {options.limit} bytes:")
     sys.stdout.flush()
-    flags = [f"--limit-bytes={options.limit}"]
+    flags = [f"--limit={options.limit}"]
     if options.format == "json":
         flags.append("--format=json")
     answer = converter.command("forecast", run, *flags)

@@ -196,7 +196,7 @@ def test_each_request_is_the_buffer_allocation_that_it_says(runs: Runs) -> None:
 
 def held_and_named(dataset: Any, trace: Trace, moment: str) -> tuple[int, int]:
     """Returns what XLA held at a moment, and how much of it is named down to an op."""
-    at = (f"--at={moment}", "--limit=100000")
+    at = (f"--at={moment}", "--rows=100000")
     live = dataset(trace.path, "allocations", *at).get("allocations", [])
     whole = dataset(trace.path, "allocations", *at, "--whole-blocks").get("allocations", [])
 

@@ -119,7 +119,7 @@ def test_the_live_set_is_what_the_script_holds(recorded: Recorded, dataset: Data
         "allocations",
         "--at=end",
         f"--allocator={recorded.mode.names[0]}",
-        "--limit=10000",
+        "--rows=10000",
     )
     live = answer["allocations"]
     zeros = [a for a in live if a["opName"] == "ZerosLike"]

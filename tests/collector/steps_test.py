@@ -60,7 +60,7 @@ def test_the_flight_recorder_keeps_the_steps_of_its_events(dataset: Dataset, fol
 
 
 def test_eager_ops_and_nodes_of_graphs_are_told_apart(dataset: Dataset, folder: Path) -> None:
-    answer = dataset(folder / "keras", "allocations", "--range", "--limit=10000")
+    answer = dataset(folder / "keras", "allocations", "--range", "--rows=10000")
     modes: dict[str, set[str]] = {}
     for each in answer["allocations"]:
         modes.setdefault(each["opName"], set()).add(each["mode"])

@@ -46,7 +46,7 @@ def test_a_loop_has_steps_where_nothing_numbers_them(
 ) -> None:
     done = run_oldest(SCRIPTS / "loop_that_keeps.py", tmp_path)
     assert done.returncode == 0, done.stderr
-    rows = dataset(tmp_path, "allocations", "--range", "--limit=10000")["allocations"]
+    rows = dataset(tmp_path, "allocations", "--range", "--rows=10000")["allocations"]
     assert {row["stepId"] for row in rows} == {"0"}
     leaks = dataset(tmp_path, "leaks")["leaks"]
     (kept,) = (leak for leak in leaks if leak["kind"] == "growth")

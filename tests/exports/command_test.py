@@ -40,7 +40,7 @@ def test_every_line_of_a_csv_has_the_columns_of_its_header(
 
 
 def test_allocations_in_csv_are_those_in_json(trace: Path, command: Any, dataset: Any) -> None:
-    arguments = ("--at=oom:0", "--limit=10000")
+    arguments = ("--at=oom:0", "--rows=10000")
     done = command("convert", trace, "--dataset=allocations", "--format=csv", *arguments)
     lines = list(csv.DictReader(io.StringIO(done.stdout)))
     answer = dataset(trace, "allocations", *arguments)
@@ -62,6 +62,45 @@ def test_an_unknown_condition_is_wrong_usage(trace: Path, command: Any) -> None:
     done = command("report", trace, "--fail-on=rain")
     assert done.returncode == 2
     assert '"rain" is not one of oom, probe, leak, near-limit, lost' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            "what-if PATH --limit-bytes=16GiB",
+            "what-if has no flag --limit-bytes; see what-if --help.",
+        ),
+        ("info PATH --full", "info has no flag --full; see info --help."),
+        (
+            "convert PATH --dataset=allocations --limit=100",
+            "--limit applies to --dataset=forecast alone.",
+        ),
+        ("report PATH PATH", "report takes one PATH."),
+        (
+            "forecast PATH --limit=much",
+            '--limit: "much" is not a size, as 1048576, 1MiB or 1.5GiB.',
+        ),
+    ],
+)
+def test_a_flag_that_does_not_apply_is_wrong_usage(
+    trace: Path, command: Any, words: str, sentence: str
+) -> None:
+    done = command(*(trace if word == "PATH" else word for word in words.split()))
+    assert done.returncode == 2
+    assert done.stderr == f"oom-forensics: {sentence}\n"
+
+
+def test_each_command_has_its_own_help_and_the_shell_completes_it(command: Any) -> None:
+    assert "--growth" not in command("report", "--help").stdout
+    assert "--growth" in command("what-if", "--help").stdout
+    completed = subprocess.run(
+        ["bash", "-c", 'eval "$1"; COMP_LINE="x what-if --gr" COMP_POINT=14 COMP_CWORD=2\n'
+         'COMP_WORDS=(x what-if --gr); _oom_forensics; echo "${COMPREPLY[*]}"', "bash",
+         command("completion", "bash").stdout],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert completed.stdout == "--growth=\n"
 
 
 def test_an_unknown_format_is_wrong_usage(trace: Path, command: Any) -> None:

@@ -159,7 +159,7 @@ def test_every_allocation_is_a_slice(tracks: dict[int, Track], trace: Path, data
         if track.name == "Allocations"
         for _, _, _, arguments in track.slices
     )
-    answer = dataset(trace, "allocations", "--range", "--limit=10000")
+    answer = dataset(trace, "allocations", "--range", "--rows=10000")
     assert int(answer["totalCount"]) == len(answer["allocations"])
     assert shown == collections.Counter(int(each["address"]) for each in answer["allocations"])
 

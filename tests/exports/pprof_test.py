@@ -67,7 +67,7 @@ def total(profile: Any, value_type: str) -> int:
 
 def test_it_holds_the_whole_live_set(live: Path, trace: Path, dataset: Any) -> None:
     profile = profile_of(live)
-    answer = dataset(trace, "allocations", "--at=oom:0", "--limit=1")
+    answer = dataset(trace, "allocations", "--at=oom:0", "--rows=1")
     assert total(profile, "allocations") == int(answer["totalCount"])
     assert total(profile, "allocated") == int(answer["totalAllocatedBytes"])
     assert total(profile, "requested") == int(answer["totalRequestedBytes"])
@@ -108,7 +108,7 @@ def test_labels_tell_dtype_shape_and_step(live: Path) -> None:
 def test_a_filter_restricts_it(export: Any, trace: Path, dataset: Any) -> None:
     arguments = ("--at=oom:0", "--scope=encoder/wide")
     profile = profile_of(export("convert", "wide.pb.gz", "--format=pprof", *arguments))
-    answer = dataset(trace, "allocations", "--limit=1", *arguments)
+    answer = dataset(trace, "allocations", "--rows=1", *arguments)
     assert total(profile, "allocated") == int(answer["totalAllocatedBytes"]) > 0
 
 

@@ -21,7 +21,7 @@ def logdir(record: Callable[..., Recording]) -> Path:
 @pytest.fixture(scope="module")
 def rows(dataset: Any, logdir: Path) -> list[dict[str, Any]]:
     """All allocations of custom_names.py."""
-    answer = dataset(logdir, "allocations", "--range", "--limit=100000")
+    answer = dataset(logdir, "allocations", "--range", "--rows=100000")
     return list(answer["allocations"])
 
 

@@ -27,7 +27,7 @@ def groups(record: Callable[..., Recording], dataset: Any) -> list[Any]:
         OOM_FORENSICS_LIBRARY_PATHS=str(KERAS2),
     )
     assert done.stdout.startswith("tf_keras.")
-    answer = dataset(logdir, "allocations", "--range", "--group-by=line", "--limit=1")
+    answer = dataset(logdir, "allocations", "--range", "--group-by=line", "--rows=1")
     return list(answer["groups"])
 
 

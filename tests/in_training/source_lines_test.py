@@ -29,7 +29,7 @@ def folder(record: Callable[..., Recording]) -> Path:
 
 @pytest.fixture(scope="module")
 def live(dataset: Dataset, folder: Path) -> list[dict[str, Any]]:
-    answer = dataset(folder, "allocations", "--at=end", "--limit=10000")
+    answer = dataset(folder, "allocations", "--at=end", "--rows=10000")
     found: list[dict[str, Any]] = answer["allocations"]
     return found
 

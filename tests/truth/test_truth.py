@@ -93,7 +93,7 @@ def test_the_replayed_map_is_tensorflows_own(recording: Recording, dataset: Any)
 
 def test_the_live_set_is_tensorflows_own(recording: Recording, dataset: Any) -> None:
     answer = dataset(
-        recording.trace, "allocations", "--at=oom:0", f"--allocator={BFC}#0", "--limit=10000"
+        recording.trace, "allocations", "--at=oom:0", f"--allocator={BFC}#0", "--rows=10000"
     )
     live = collections.Counter(
         (int(each["address"]), int(each["allocatedBytes"]), int(each["requestedBytes"]))
@@ -169,7 +169,7 @@ def test_every_allocation_is_attributed_as_tensorflow_does(
         if name == "MemoryAllocation"
     }
     answer = dataset(
-        recording.trace, "allocations", "--at=end", f"--allocator={BFC}#0", "--limit=10000"
+        recording.trace, "allocations", "--at=end", f"--allocator={BFC}#0", "--rows=10000"
     )
     in_session = [each for each in answer["allocations"] if not each["baseline"]]
     assert in_session

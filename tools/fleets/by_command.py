@@ -22,8 +22,9 @@ def rows_by_command(path: str) -> Rows:
     """
 
     def ask(answer: type[_Answer], query: Query) -> _Answer:
-        asked = [f"--dataset={query.dataset.value.lower()}", f"--limit={query.limit}"]
-        asked.append(f"--offset={query.offset}")
+        asked = [f"--dataset={query.dataset.value.lower()}"]
+        if query.limit or query.offset:
+            asked += [f"--rows={query.limit}", f"--offset={query.offset}"]
         if query.filter.allocator:
             asked += [f"--host={query.filter.host}", f"--allocator={query.filter.allocator}"]
         if query.group_by.value != "GROUP_NONE":

@@ -129,7 +129,7 @@ def _answer(planes: bytes, limit_bytes: int) -> AheadForecast:
         with Trace(trace) as run:
             answer = run.forecast(limit_bytes=limit_bytes)
         text = subprocess.run(
-            find_converter().command("forecast", trace, f"--limit-bytes={limit_bytes}"),
+            find_converter().command("forecast", trace, f"--limit={limit_bytes}"),
             check=True,
             capture_output=True,
             text=True,
