@@ -5,6 +5,8 @@ import { inject } from 'vitest';
 export interface OomJson {
   readonly request: { readonly opName: string; readonly requestedBytes: string; readonly shape: string[] };
   readonly verdict: { readonly kind: string; readonly sentence: string };
+  readonly opening: { readonly whatHappened: string; readonly holders: readonly string[] };
+  readonly remedies: readonly { readonly code: string }[];
 }
 
 export async function firstOom(run: string): Promise<OomJson> {

@@ -8,7 +8,7 @@ describe('a device without a pool', () => {
     const opened = await openTab({ link: { run: NO_POOL } });
     await seesStory(opened);
     const story = await opened.tab.locator('.story').first().innerText();
-    expect(story).toContain('ZerosLike asked for');
+    expect(story).toContain('ZerosLike asked ');
     expect(story).toContain('/device:HOSTED:0');
     expect(story).not.toMatch(/Largest hole|Free in the pool|separate holes/);
     expectNoErrors(opened);

@@ -86,7 +86,7 @@ describe.skipIf(!existsSync(MODULE))('the page that oom-forensics html writes', 
   });
 
   it('answers a moment and a filter as the command does', async () => {
-    const asked = ['--at=step:37', '--search=RandomUniform', '--min-bytes=4KiB', '--limit=1'];
+    const asked = ['--at=step:37', '--search=RandomUniform', '--min-bytes=4KiB', '--rows=1'];
     const answer = JSON.parse(
       execFileSync(COMMAND, ['convert', runOf('fragmentation'), '--dataset=allocations', ...asked, '--format=json'], {
         encoding: 'utf8',

@@ -77,7 +77,7 @@ describe('the trace that --format=perfetto writes', () => {
     expect(await argument('sentence')).toBe(oom.verdict.sentence);
     expect(await argument('requested_bytes')).toBe(oom.request.requestedBytes);
 
-    const { totalCount } = dataset('--dataset=allocations', '--range', '--limit=1');
+    const { totalCount } = dataset('--dataset=allocations', '--range', '--rows=1');
     const slices = `select count(*) from slice join track on track.id = track_id where track.name = 'Allocations'`;
     expect(await value(slices)).toBe(totalCount);
   });

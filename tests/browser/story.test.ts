@@ -10,12 +10,13 @@ describe('somebody who only knows that training died', () => {
     await seesStory(opened);
     const story = opened.tab.locator('.story').first();
     const text = await story.innerText();
-    const { request, verdict } = await firstOom(FRAGMENTATION);
-    const mebibytes = (Number(request.requestedBytes) / 2 ** 20).toFixed(1);
+    const { opening, request, verdict, remedies } = await firstOom(FRAGMENTATION);
     expect(text).toContain(verdict.sentence);
-    expect(text).toContain(
-      `${request.opName} asked for ${mebibytes} MiB for a float32 [${request.shape.join(', ')}] tensor`,
-    );
+    // In the words of the command.
+    expect(opening.whatHappened).toContain(request.opName);
+    expect(text).toContain(opening.whatHappened);
+    for (const holder of opening.holders) expect(text).toContain(holder);
+    expect(text).toContain(remedies[0]?.code);
     expect(text).toMatch(/Largest hole/);
     expect(text).toMatch(/lay in \d+ separate holes/);
     expect(text).toContain('Fragmentation');

@@ -21,9 +21,14 @@ import { Steps } from '../views/steps/Steps';
 import { WhatIf } from '../views/what-if/WhatIf';
 import { MomentBar } from './MomentBar';
 
+/** What a view is about; the tabs stand in this order. */
+const GROUPS = ['Now', 'Over time', 'Step', 'Compare', 'Quality'] as const;
+type Group = (typeof GROUPS)[number];
+
 interface DetailView {
   readonly name: ViewName;
   readonly title: string;
+  readonly group: Group;
   readonly View: ComponentType<{ readonly target: Target }>;
   /** What it shows depends on the chosen moment. */
   readonly ofMoment: boolean;
@@ -35,13 +40,20 @@ interface DetailView {
 const hasLayout = ({ allocator }: Target) => allocator.hasLayout;
 
 const DETAIL_VIEWS: readonly DetailView[] = [
-  { name: 'map', title: 'Address map', View: AddressMap, ofMoment: true, applies: hasLayout },
-  { name: 'history', title: 'Map over time', View: History, ofMoment: true, applies: hasLayout },
-  { name: 'holders', title: 'Who holds it', View: Holders, ofMoment: true },
-  { name: 'live', title: 'Live allocations', View: LiveSet, ofMoment: true },
+  {
+    name: 'map',
+    title: 'Address map',
+    group: 'Now',
+    View: AddressMap,
+    ofMoment: true,
+    applies: hasLayout,
+  },
+  { name: 'holders', title: 'Who holds it', group: 'Now', View: Holders, ofMoment: true },
+  { name: 'live', title: 'Live allocations', group: 'Now', View: LiveSet, ofMoment: true },
   {
     name: 'fragmentation',
     title: 'Fragmentation',
+    group: 'Now',
     View: Fragmentation,
     ofMoment: true,
     applies: hasLayout,
@@ -49,31 +61,42 @@ const DETAIL_VIEWS: readonly DetailView[] = [
   {
     name: 'window',
     title: 'Before the OOM',
+    group: 'Now',
     View: OomWindow,
     ofMoment: true,
     applies: ({ allocator }) => allocator.oomCount > 0n,
   },
-  { name: 'forecast', title: 'The whole step', View: Forecast, ofMoment: false },
   {
-    name: 'what-if',
-    title: 'What if',
-    View: WhatIf,
+    name: 'history',
+    title: 'Map over time',
+    group: 'Over time',
+    View: History,
     ofMoment: true,
     applies: hasLayout,
   },
-  { name: 'leaks', title: 'Leaks', View: Leaks, ofMoment: false },
-  { name: 'steps', title: 'Steps', View: Steps, ofMoment: false },
-  { name: 'compare', title: 'Compare', View: Compare, ofMoment: true },
-  { name: 'compiled', title: 'Compiled (XLA)', View: Compiled, ofMoment: false },
+  { name: 'leaks', title: 'Leaks', group: 'Over time', View: Leaks, ofMoment: false },
   {
     name: 'driver',
     title: 'Driver memory',
+    group: 'Over time',
     View: DriverMemory,
     ofMoment: false,
     applies: ({ host }) => host.cuptiMode !== '',
   },
-  { name: 'allocators', title: 'Allocators', View: Allocators, ofMoment: false },
-  { name: 'quality', title: 'Data quality', View: DataQuality, ofMoment: false },
+  { name: 'forecast', title: 'The whole step', group: 'Step', View: Forecast, ofMoment: false },
+  { name: 'steps', title: 'Steps', group: 'Step', View: Steps, ofMoment: false },
+  { name: 'compiled', title: 'Compiled (XLA)', group: 'Step', View: Compiled, ofMoment: false },
+  {
+    name: 'what-if',
+    title: 'What if',
+    group: 'Compare',
+    View: WhatIf,
+    ofMoment: true,
+    applies: hasLayout,
+  },
+  { name: 'compare', title: 'Compare', group: 'Compare', View: Compare, ofMoment: true },
+  { name: 'allocators', title: 'Allocators', group: 'Quality', View: Allocators, ofMoment: false },
+  { name: 'quality', title: 'Data quality', group: 'Quality', View: DataQuality, ofMoment: false },
 ];
 
 /** The views that there are for an allocator; what the converter does not offer is left out. */
@@ -96,20 +119,31 @@ export function Details({ target }: { readonly target: Target }) {
         aria-label="Views"
         onKeyDown={(event) => moveWithArrows(event, views)}
       >
-        {views.map(({ name, title }) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            id={`tab-${name}`}
-            aria-selected={name === view.name}
-            aria-controls="detail-panel"
-            tabIndex={name === view.name ? 0 : -1}
-            onClick={() => select({ view: name })}
-          >
-            {title}
-          </button>
-        ))}
+        {GROUPS.map((group) => {
+          const members = views.filter((each) => each.group === group);
+          if (members.length === 0) return null;
+          return (
+            <div key={group} role="none" class="tab-group">
+              <span class="tab-group-name" aria-hidden="true">
+                {group}
+              </span>
+              {members.map(({ name, title }) => (
+                <button
+                  key={name}
+                  type="button"
+                  role="tab"
+                  id={`tab-${name}`}
+                  aria-selected={name === view.name}
+                  aria-controls="detail-panel"
+                  tabIndex={name === view.name ? 0 : -1}
+                  onClick={() => select({ view: name })}
+                >
+                  {title}
+                </button>
+              ))}
+            </div>
+          );
+        })}
       </div>
       <div role="tabpanel" id="detail-panel" aria-labelledby={`tab-${view.name}`}>
         {view.ofMoment && <MomentBar target={target} />}

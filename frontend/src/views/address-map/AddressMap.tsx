@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Canvas } from '../../chart/Canvas';
-import { COLOURINGS, type ColourBy, colouringOf } from '../../chart/colouring';
+import { type ColourBy, colouringOf } from '../../chart/colouring';
 import { paletteOf } from '../../chart/palette';
 import { FRAGMENTATION } from '../../data/query';
 import type {
@@ -17,10 +17,10 @@ import { useDataset } from '../../store/useDataset';
 import { BlockSwitch, keepsBlocksWhole } from '../../ui/BlockSwitch';
 import { Card } from '../../ui/Card';
 import { ColourLegend } from '../../ui/ColourLegend';
+import { ColourSelect } from '../../ui/ColourSelect';
 import { tableText } from '../../ui/DataTable';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
-import { Select } from '../../ui/Select';
 import { TableOf } from '../../ui/TableOf';
 import { ChunkText } from './ChunkText';
 import { CHUNK_COLUMNS, opened } from './chunks';
@@ -58,12 +58,7 @@ export function AddressMap({ target }: { readonly target: Target }) {
       actions={
         <>
           <BlockSwitch />
-          <Select
-            label="Colour by"
-            value={colourBy}
-            options={COLOURINGS}
-            onChange={(value) => setColourBy(value as ColourBy)}
-          />
+          <ColourSelect value={colourBy} onChange={setColourBy} />
         </>
       }
       exports={{

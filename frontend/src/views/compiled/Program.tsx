@@ -53,7 +53,7 @@ export function Program({ detail, onPoint }: ProgramProps) {
   return (
     <>
       <Select
-        label="Colour by"
+        label="Color by"
         value={colourBy}
         options={BUFFER_COLOURINGS}
         onChange={(value) => setColourBy(value as ColourBy)}

@@ -1,36 +1,14 @@
-import { useRef } from 'preact/hooks';
-import { useWidth } from '../../chart/Canvas';
 import { DRIVER_MEMORY } from '../../data/query';
-import { columnsFor } from '../../data/window';
-import { filterOf, type Target } from '../../store/target';
-import { recordingLength, visibleRange } from '../../store/timeWindow';
-import { useDataset } from '../../store/useDataset';
+import type { Target } from '../../store/target';
 import { Card } from '../../ui/Card';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
+import { useWindowed } from '../../ui/useWindowed';
 import { Device } from './Device';
 
 /** What the device's driver saw: TensorFlow's pools beside everything else on the device. */
 export function DriverMemory({ target }: { readonly target: Target }) {
-  const body = useRef<HTMLDivElement>(null);
-  const width = useWidth(body);
-  const columns = columnsFor(visibleRange(target), recordingLength(target), width);
-  const asked = useDataset(
-    DRIVER_MEMORY,
-    width > 0
-      ? {
-          run: target.run,
-          fields: {
-            filter: {
-              ...filterOf(target),
-              fromNs: target.originNs + BigInt(columns.from),
-              toNs: target.originNs + BigInt(columns.to),
-            },
-            columns: columns.columns,
-          },
-        }
-      : undefined,
-  );
+  const { body, asked } = useWindowed(DRIVER_MEMORY, target);
   const devices = (asked.data?.series ?? []).filter(
     ({ columns: own, rows }) => own.length + rows.length > 0,
   );

@@ -1,17 +1,14 @@
-import { useMemo, useRef, useState } from 'preact/hooks';
-import { useWidth } from '../../chart/Canvas';
+import { useMemo, useState } from 'preact/hooks';
 import { paletteOf } from '../../chart/palette';
 import { TimeChart } from '../../chart/TimeChart';
 import { shareTicks } from '../../chart/ticks';
 import { FRAGMENTATION } from '../../data/query';
-import { columnsFor } from '../../data/window';
 import { formatBytes, formatShare } from '../../format/bytes';
 import { formatMoment } from '../../format/time';
 import type { FragmentationSeries } from '../../generated/datasets_pb';
-import { filterOf, type Target } from '../../store/target';
+import type { Target } from '../../store/target';
 import { theme } from '../../store/theme';
-import { recordingLength, timeInteractions, visibleRange } from '../../store/timeWindow';
-import { useDataset } from '../../store/useDataset';
+import { timeInteractions } from '../../store/timeWindow';
 import { Card } from '../../ui/Card';
 import type { DataColumn } from '../../ui/DataTable';
 import { tableText } from '../../ui/DataTable';
@@ -19,31 +16,15 @@ import { Help } from '../../ui/Help';
 import { Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
 import { TableOf } from '../../ui/TableOf';
+import { useWindowed } from '../../ui/useWindowed';
 import { fragmentationArrays, MEASURES, requestOf } from './model';
 
 /** Free memory and its largest hole over time, and each measure of fragmentation by its name. */
 export function OverTime({ target }: { readonly target: Target }) {
-  const body = useRef<HTMLDivElement>(null);
-  const width = useWidth(body);
-  const columns = columnsFor(visibleRange(target), recordingLength(target), width);
-  const asked = useDataset(
-    FRAGMENTATION,
-    width > 0
-      ? {
-          run: target.run,
-          fields: {
-            filter: {
-              ...filterOf(target),
-              fromNs: target.originNs + BigInt(columns.from),
-              toNs: target.originNs + BigInt(columns.to),
-            },
-            columns: columns.columns,
-            // The answer carries a map too; that of the start is the smallest.
-            at: { at: { case: 'event', value: -1n } },
-          },
-        }
-      : undefined,
-  );
+  // The answer carries a map too; that of the start is the smallest.
+  const { body, asked } = useWindowed(FRAGMENTATION, target, {
+    at: { at: { case: 'event', value: -1n } },
+  });
   const series = asked.data?.series[0];
   const table = useMemo(() => tableColumns(target), [target]);
   return (

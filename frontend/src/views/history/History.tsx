@@ -1,18 +1,15 @@
-import { useRef, useState } from 'preact/hooks';
-import { useWidth } from '../../chart/Canvas';
-import { COLOURINGS, type ColourBy } from '../../chart/colouring';
+import { useState } from 'preact/hooks';
+import type { ColourBy } from '../../chart/colouring';
 import { ADDRESS_HISTORY } from '../../data/query';
-import { columnsFor } from '../../data/window';
-import { filterOf, type Target } from '../../store/target';
-import { recordingLength, visibleRange } from '../../store/timeWindow';
-import { useDataset } from '../../store/useDataset';
+import type { Target } from '../../store/target';
 import { BlockSwitch, keepsBlocksWhole } from '../../ui/BlockSwitch';
 import { Card } from '../../ui/Card';
+import { ColourSelect } from '../../ui/ColourSelect';
 import { tableText } from '../../ui/DataTable';
 import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
-import { Select } from '../../ui/Select';
 import { TableOf } from '../../ui/TableOf';
+import { useWindowed } from '../../ui/useWindowed';
 import { AddressMap } from '../address-map/AddressMap';
 import { Play } from './Film';
 import { Picture } from './Picture';
@@ -24,27 +21,12 @@ const MOST_COLUMNS = 1024;
 
 /** The map over time, to be scrubbed like a film. */
 export function History({ target }: { readonly target: Target }) {
-  const body = useRef<HTMLDivElement>(null);
-  const width = useWidth(body);
   const [colourBy, setColourBy] = useState<ColourBy>('scope');
-  const columns = columnsFor(visibleRange(target), recordingLength(target), width);
-  const asked = useDataset(
+  const { body, asked } = useWindowed(
     ADDRESS_HISTORY,
-    width > 0
-      ? {
-          run: target.run,
-          fields: {
-            filter: {
-              ...filterOf(target),
-              wholeBlocks: keepsBlocksWhole(),
-              fromNs: target.originNs + BigInt(columns.from),
-              toNs: target.originNs + BigInt(columns.to),
-            },
-            columns: Math.min(columns.columns, MOST_COLUMNS),
-            rows: ROWS,
-          },
-        }
-      : undefined,
+    target,
+    { filter: { wholeBlocks: keepsBlocksWhole() }, rows: ROWS },
+    MOST_COLUMNS,
   );
   const history = asked.data;
   const table = rectangleColumns(history, target);
@@ -58,12 +40,7 @@ export function History({ target }: { readonly target: Target }) {
           <>
             <Play target={target} />
             <BlockSwitch />
-            <Select
-              label="Colour by"
-              value={colourBy}
-              options={COLOURINGS}
-              onChange={(value) => setColourBy(value as ColourBy)}
-            />
+            <ColourSelect value={colourBy} onChange={setColourBy} />
           </>
         }
         exports={{

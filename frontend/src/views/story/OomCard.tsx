@@ -1,4 +1,4 @@
-import { opName, tensorName } from '../../format/names';
+import { opName } from '../../format/names';
 import { formatDuration, formatMoment, formatWallClock } from '../../format/time';
 import type { Oom } from '../../generated/datasets_pb';
 import { select } from '../../store/session';
@@ -14,6 +14,7 @@ import { Evidence } from './Evidence';
 import { oomExports } from './exports';
 import { Fact } from './Fact';
 import { FitPicture } from './FitPicture';
+import { HoldsMost } from './HoldsMost';
 import { Remedies } from './Remedies';
 import { verdictTitle } from './verdict';
 
@@ -67,40 +68,26 @@ function OomStory({ oom, target, number }: OomCardProps) {
           {request && request.waitedNs > 0n && (
             <> · TensorFlow had waited {formatDuration(request.waitedNs)} for memory</>
           )}
+          {target.allocator.device !== '' && <> · {target.allocator.device}</>}
         </span>
         <ExportMenu {...oomExports(oom, target)} />
       </div>
+      <p class="story-request">
+        <Coded text={oom.opening?.whatHappened ?? ''} />
+        {oom.alsoRefused.length > 0 && (
+          <> {oom.alsoRefused.length} more requests were refused at the same moment.</>
+        )}
+      </p>
       <h2 id={`oom-${oom.index}`} class="story-verdict">
         <Coded
           text={verdict?.sentence || 'The request did not fit, and the trace does not tell why.'}
         />
       </h2>
-      {request && (
-        <p class="story-request">
-          {request.who ? (
-            <strong>
-              <Coded text={request.who} />
-            </strong>
-          ) : (
-            <code>{opName(request.opName)}</code>
-          )}{' '}
-          asked for{' '}
-          <strong>
-            <Bytes value={request.requestedBytes} />
-          </strong>
-          {tensorName(request) !== '' && <> for a {tensorName(request)} tensor</>}
-          {' on '}
-          {target.allocator.device || oom.allocator}
-          {oom.alsoRefused.length > 0 && (
-            <>, and {oom.alsoRefused.length} more at the same moment</>
-          )}
-          .
-        </p>
-      )}
       {request?.source && <SourceBlock source={request.source} />}
       {oom.block && <BlockNeeds block={oom.block} module={request?.compiled?.module ?? ''} />}
       <div class="story-columns">
         <div>
+          <HoldsMost oom={oom} onMore={showIn('live')} />
           {oom.hasLayout && <FitPicture oom={oom} />}
           <div class="facts">
             <Fact label="In use" value={oom.inUseBytes} onClick={showIn('live')} />
@@ -132,7 +119,7 @@ function OomStory({ oom, target, number }: OomCardProps) {
           <Keepers keepers={oom.keepers} ofBytes={oom.inUseBytes} />
           {verdict && <Evidence verdict={verdict} check={oom.dumpCheck} />}
         </div>
-        <Remedies remedies={oom.remedies} />
+        <Remedies remedies={oom.remedies} first={oom.opening?.remedies ?? 0} />
       </div>
     </>
   );

@@ -4,24 +4,29 @@ import { CopyButton } from '../../ui/CopyButton';
 import { KeeperChain } from '../../ui/Keepers';
 import { SourceLink } from '../../ui/SourceLine';
 
-const SHOWN_AT_FIRST = 3;
+interface RemediesProps {
+  /** The best first. */
+  readonly remedies: readonly Remedy[];
+  /** How many of them the story begins with. */
+  readonly first: number;
+}
 
-/** What to change, the best first, each with what it would give back. */
-export function Remedies({ remedies }: { readonly remedies: readonly Remedy[] }) {
+/** What to change, each with what it would give back. */
+export function Remedies({ remedies, first }: RemediesProps) {
   if (remedies.length === 0) return null;
-  const rest = remedies.slice(SHOWN_AT_FIRST);
+  const rest = remedies.slice(first);
   return (
     <div class="remedies">
       <h3>What to change</h3>
       <ol>
-        {remedies.slice(0, SHOWN_AT_FIRST).map((remedy) => (
+        {remedies.slice(0, first).map((remedy) => (
           <RemedyItem key={remedy.kind} remedy={remedy} />
         ))}
       </ol>
       {rest.length > 0 && (
         <details>
           <summary>{rest.length} more</summary>
-          <ol start={SHOWN_AT_FIRST + 1}>
+          <ol start={first + 1}>
             {rest.map((remedy) => (
               <RemedyItem key={remedy.kind} remedy={remedy} />
             ))}
@@ -75,22 +80,11 @@ function RemedyItem({ remedy }: { readonly remedy: Remedy }) {
 }
 
 function Enough({ remedy }: { readonly remedy: Remedy }) {
-  switch (remedy.sufficiency) {
-    case Sufficiency.ENOUGH_ALONE:
-      return <span class="badge good">enough alone</span>;
-    case Sufficiency.REQUEST_FITS:
-      return <span class="badge partly">this request then fits</span>;
-    case Sufficiency.UNCERTAIN:
-      return <span class="badge partly">uncertain</span>;
-    case Sufficiency.NOT_ENOUGH:
-      return (
-        <span class="badge">
-          {remedy.with.length === 0
-            ? 'not enough'
-            : `not enough without ${remedy.with.map((kind) => kind.replaceAll('_', ' ')).join(' or ')}`}
-        </span>
-      );
-    default:
-      return null;
-  }
+  const kind =
+    remedy.sufficiency === Sufficiency.ENOUGH_ALONE
+      ? 'good'
+      : remedy.sufficiency === Sufficiency.NOT_ENOUGH
+        ? ''
+        : 'partly';
+  return <span class={`badge ${kind}`}>{remedy.howSure}</span>;
 }

@@ -9,14 +9,7 @@ describe('oomText', () => {
   it('tells the whole story in lines that can be pasted into a ticket', () => {
     const text = oomText(
       create(OomSchema, {
-        request: {
-          opName: 'dense/MatMul',
-          requestedBytes: 4n * MIB,
-          dtype: 'float32',
-          shape: [1024n, 1024n],
-          hasShape: true,
-          step: 7n,
-        },
+        opening: { whatHappened: 'dense/MatMul asked GPU_0_bfc for 4.00 MiB.', remedies: 1 },
         hasLayout: true,
         inUseBytes: 200n * MIB,
         freeBytes: 10n * MIB,
@@ -24,17 +17,21 @@ describe('oomText', () => {
         limitBytes: 256n * MIB,
         verdict: { sentence: 'The free memory lay in pieces.' },
         remedies: [
-          { title: 'Train with smaller batches', bytes: 32n * MIB, code: 'batch_size = 16' },
+          {
+            title: 'Train with smaller batches',
+            bytes: 32n * MIB,
+            code: 'batch_size = 16',
+            howSure: 'enough alone',
+          },
         ],
       }),
-      '/device:GPU:0',
     );
     expect(text.split('\n')).toEqual([
+      'dense/MatMul asked GPU_0_bfc for 4.00 MiB.',
       'The free memory lay in pieces.',
-      'dense/MatMul asked for 4.00 MiB for a float32 [1024, 1024] tensor on /device:GPU:0 in step 7.',
       'In use 200.0 MiB, free in the pool 10.0 MiB, largest hole 2.00 MiB, the pool may still grow by 0 B, limit 256.0 MiB',
       'What to change:',
-      '1. Train with smaller batches (gives back 32.0 MiB)',
+      '1. Train with smaller batches (gives back 32.0 MiB) [enough alone]',
       '   batch_size = 16',
     ]);
   });

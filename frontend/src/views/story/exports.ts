@@ -2,7 +2,7 @@
 import { questionOf } from '../../data/client';
 import { OOM_WINDOW } from '../../data/query';
 import { formatBytes } from '../../format/bytes';
-import { opName, tensorName } from '../../format/names';
+import { tensorName } from '../../format/names';
 import type { Oom, Remedy } from '../../generated/datasets_pb';
 import { filterOf, type Target } from '../../store/target';
 import type { Exports } from '../../ui/ExportMenu';
@@ -10,21 +10,18 @@ import type { Exports } from '../../ui/ExportMenu';
 export function oomExports(oom: Oom, target: Target): Exports {
   return {
     name: `out-of-memory-${oom.index}`,
-    text: () => oomText(oom, target.allocator.device || oom.allocator),
+    text: () => oomText(oom),
     table: () => oomFacts(oom),
     question: questionOf(OOM_WINDOW, target.run, { filter: filterOf(target), oom: oom.index }),
   };
 }
 
 /** What the card says, in lines. */
-export function oomText(oom: Oom, device: string): string {
-  const { request, verdict, remedies } = oom;
-  const tensor = request ? tensorName(request) : '';
+export function oomText(oom: Oom): string {
+  const { verdict, remedies } = oom;
   return [
+    oom.opening?.whatHappened ?? '',
     verdict?.sentence ?? '',
-    request
-      ? `${opName(request.opName)} asked for ${formatBytes(request.requestedBytes)}${tensor === '' ? '' : ` for a ${tensor} tensor`} on ${device}${request.step >= 0n ? ` in step ${request.step}` : ''}.`
-      : '',
     [
       `In use ${formatBytes(oom.inUseBytes)}`,
       ...(oom.hasLayout
@@ -43,11 +40,14 @@ export function oomText(oom: Oom, device: string): string {
     .join('\n');
 }
 
-function remedyLines({ title, detail, bytes, code }: Remedy, index: number): readonly string[] {
+function remedyLines(
+  { title, detail, bytes, code, howSure }: Remedy,
+  index: number,
+): readonly string[] {
   const gain = bytes > 0n ? ` (gives back ${formatBytes(bytes)})` : '';
   return [
     ...(index === 0 ? ['What to change:'] : []),
-    `${index + 1}. ${title}${gain}`,
+    `${index + 1}. ${title}${gain} [${howSure}]`,
     detail === '' ? '' : `   ${detail}`,
     ...code.split('\n').map((line) => (line === '' ? '' : `   ${line}`)),
   ];
