@@ -32,19 +32,24 @@ if TYPE_CHECKING:
         record,
         snapshot,
     )
-    from oom_forensics.in_training.step_forecast.ahead import AheadForecast
+    from oom_forensics.in_training.step_forecast.ahead import AheadForecast, ForecastError
     from oom_forensics.in_training.step_forecast.keras_callback import ForecastCallback
-    from oom_forensics.trace import Trace
+    from oom_forensics.remote.addresses import RemoteError
+    from oom_forensics.trace import Trace, TraceError
 
 __version__ = "0.1.0"
+# Without `open`: `from oom_forensics import *` shadows nothing of Python's.
 __all__ = [
     "ForecastCallback",
+    "ForecastError",
     "RecorderError",
+    "RemoteError",
+    "Trace",
+    "TraceError",
     "configure",
     "forecast",
     "last_report",
     "memory_stats",
-    "open",
     "record",
     "snapshot",
 ]
@@ -54,7 +59,11 @@ __all__ = [
 _RECORDER = "oom_forensics.in_training.recorder"
 _MODULE_OF = {
     "ForecastCallback": "oom_forensics.in_training.step_forecast.keras_callback",
+    "ForecastError": "oom_forensics.in_training.step_forecast.ahead",
     "RecorderError": _RECORDER,
+    "RemoteError": "oom_forensics.remote.addresses",
+    "Trace": "oom_forensics.trace",
+    "TraceError": "oom_forensics.trace",
     "configure": _RECORDER,
     "last_report": _RECORDER,
     "memory_stats": _RECORDER,
@@ -94,3 +103,7 @@ def __getattr__(name: str) -> Any:
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, "open", "__version__", "__doc__"})

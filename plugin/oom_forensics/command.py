@@ -52,9 +52,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from oom_forensics.gate import command as gate
 
         return gate.main(arguments[1:])
+    if arguments and arguments[0] == "view":
+        from oom_forensics import view
+
+        return view.main(arguments[1:])
     if arguments and arguments[0] in _OF_EXTRAS:
         return _of_extra(arguments[0], arguments[1:])
-    if arguments and arguments[0] == "runs" and "--help" not in arguments:
+    if arguments and arguments[0] == "runs":
         from oom_forensics import run_list
 
         return run_list.main(arguments[1:])

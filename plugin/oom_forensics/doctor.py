@@ -34,6 +34,8 @@ class Finding:
     """ok; note: works, but know this; problem: no data without a change."""
     subject: str
     sentence: str
+    details: tuple[str, ...] = ()
+    """What the sentence sums up, a line each."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -51,6 +53,8 @@ def main(arguments: Sequence[str]) -> int:
         for finding in findings:
             mark = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}
             print(f"{mark[finding.severity]} {finding.subject}: {finding.sentence}")
+            for detail in finding.details:
+                print(f"          {detail}")
     return int(any(finding.severity == "problem" for finding in findings))
 
 
@@ -134,14 +138,15 @@ def tensorflow_findings(facts: Mapping[str, Any]) -> list[Finding]:
         sentence = "switched off by OOM_FORENSICS=0; unset it to record."
         return [*findings, Finding("problem", "recording", sentence)]
     hooked = bool(status.get("hooked"))
-    hooks = "; ".join(str(status.get("hooks", "")).split("\n"))
+    hooks = tuple(filter(None, str(status.get("hooks", "")).split("\n")))
     findings.append(
-        Finding("ok", "hooks", f"{hooks}.")
+        Finding("ok", "hooks", "what is watched of this TensorFlow:", hooks)
         if hooked
         else Finding(
             "problem",
             "hooks",
-            f"this TensorFlow was not recognised, so nothing was touched ({hooks}).",
+            "this TensorFlow was not recognized, so nothing was touched.",
+            hooks,
         )
     )
     if hooked:

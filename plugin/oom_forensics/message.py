@@ -13,7 +13,10 @@ import functools
 import types
 import typing
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import pandas
 
 _SelfMessage = TypeVar("_SelfMessage", bound="Message")
 
@@ -36,6 +39,15 @@ class Message:
             if field is not None and item is not None:
                 known[field[0]] = field[1](item)
         return cls(**known)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Returns the rows of a dataset's answer as a table, as its CSV has them.
+
+        A message that is no answer is one row. See `oom_forensics.tables`.
+        """
+        from oom_forensics.tables import rows_of, to_pandas
+
+        return to_pandas(rows_of(self))
 
     def to_json(self) -> dict[str, Any]:
         """Returns the message as JSON values, without its default values."""

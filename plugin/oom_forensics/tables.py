@@ -17,6 +17,34 @@ if TYPE_CHECKING:
     import pandas
 
 
+# Where the rows of an answer lie, as in its CSV.
+_ROWS = {
+    "Info": "hosts.allocators",
+    "MemoryTimeline": "series.columns",
+    "Allocations": "allocations",
+    "Fragmentation": "maps.chunks",
+    "OomWindow": "ooms",
+    "DriverMemory": "series.rows",
+    "Leaks": "leaks",
+    "Compare": "rows",
+    "Steps": "steps",
+    "AddressHistory": "rectangles",
+    "CompiledModules": "modules",
+    "AllocationLife": "allocation",
+    "Forecasts": "forecasts",
+    "WhatIfAnswer": "limits",
+}
+
+
+def rows_of(answer: Message) -> list[Message]:
+    """Returns the rows of a dataset's answer; any other message is a row itself."""
+    rows = [answer]
+    for name in filter(None, _ROWS.get(type(answer).__name__, "").split(".")):
+        below = [getattr(row, name) for row in rows]
+        rows = [item for value in below for item in (value if isinstance(value, list) else [value])]
+    return rows
+
+
 def to_columns(rows: Iterable[Message]) -> dict[str, list[Any]]:
     """Returns rows of one type as named columns.
 

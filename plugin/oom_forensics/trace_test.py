@@ -8,6 +8,8 @@ import io
 import json
 import os
 import signal
+import csv
+import io
 import subprocess
 import sys
 import threading
@@ -89,6 +91,24 @@ def test_rows_become_a_data_frame(trace: Trace) -> None:
     assert len(frame) == len(rows)
     assert int(frame["allocated_bytes"].sum()) == sum(row.allocated_bytes for row in rows)
     assert frame["op_name"].tolist() == [row.op_name for row in rows]
+
+
+@pytest.mark.parametrize("name", ["info", "allocations", "oom_window", "steps"])
+def test_an_answer_is_the_table_that_its_csv_is(trace: Trace, oom_logdir: Path, name: str) -> None:
+    frame = getattr(trace, name)().to_pandas()
+    written = subprocess.check_output(
+        find_converter().command("convert", oom_logdir, f"--dataset={name}", "--format=csv"),
+        text=True,
+    )
+    _, *rows = csv.reader(io.StringIO(written))
+    assert len(frame) == len(rows)
+
+
+def test_the_interface_is_listed_and_shadows_nothing() -> None:
+    assert {"open", "record", "snapshot", "forecast", "TraceError"} <= set(dir(oom_forensics))
+    assert not {"open", "Any", "os"} & set(oom_forensics.__all__)
+    for name in dir(oom_forensics):
+        assert hasattr(oom_forensics, name), name
 
 
 def test_rows_survive_parquet(trace: Trace, tmp_path: Path) -> None:
