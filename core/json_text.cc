@@ -2,11 +2,13 @@
 
 #include <cstdio>
 
+#include "core/utf8.h"
+
 namespace oom_forensics {
 
 std::string QuoteJson(std::string_view text) {
   std::string quoted = "\"";
-  for (const char c : text) {
+  for (const char c : ValidUtf8(text)) {
     const auto code = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
       quoted += '\\';

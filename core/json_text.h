@@ -7,8 +7,8 @@
 
 namespace oom_forensics {
 
-// A JSON string with its quotes. "<" is escaped too, so that nothing in it can
-// end a script's element in a page.
+// A JSON string with its quotes, in UTF-8 whatever `text` is. "<" is escaped
+// too, so that nothing in it can end a script's element in a page.
 std::string QuoteJson(std::string_view text);
 
 }  // namespace oom_forensics

@@ -8,6 +8,7 @@ namespace {
 TEST(JsonTextTest, EscapesWhatJsonMustEscape) {
   EXPECT_EQ(QuoteJson("a\"b\\c\n\x01"), R"("a\"b\\c\u000a\u0001")");
   EXPECT_EQ(QuoteJson("größe"), "\"größe\"");
+  EXPECT_EQ(QuoteJson("gr\xF6\xDF"), "\"gr\xEF\xBF\xBD\xEF\xBF\xBD\"");
 }
 
 TEST(JsonTextTest, LeavesNoLessThan) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collector/trace/text_field.h"
 #include "proto/event_schema.h"
 
 namespace oom_forensics::collector {
@@ -13,7 +14,7 @@ LineBuilder::LineBuilder(int64_t id, std::string_view name,
                          int64_t timestamp_ns)
     : writer_(bytes_) {
   writer_.add_int64(xline::kId, id);
-  writer_.add_string(xline::kName, View(name));
+  AddText(&writer_, xline::kName, name);
   writer_.add_int64(xline::kTimestampNs, timestamp_ns);
 }
 

@@ -2,11 +2,12 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <fstream>
+
+#include "core/utf8.h"
 
 namespace oom_forensics::collector {
 namespace {
@@ -21,7 +22,8 @@ std::string Trimmed(const std::string& text) {
   const size_t begin = text.find_first_not_of(" \t\r\f");
   if (begin == std::string::npos) return "";
   const size_t end = text.find_last_not_of(" \t\r\f");
-  return text.substr(begin, std::min(end + 1 - begin, kMaxTextBytes));
+  return ValidUtf8(Utf8Prefix(
+      std::string_view(text).substr(begin, end + 1 - begin), kMaxTextBytes));
 }
 
 }  // namespace

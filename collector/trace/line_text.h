@@ -9,10 +9,10 @@
 
 namespace oom_forensics::collector {
 
-// The texts of these lines of `file` (from 1), without the white space around
-// them. Without those that cannot be read: no file (a notebook's cell), a very
-// large one, or one that was changed after this process began, whose lines may
-// be others by now.
+// The texts of these lines of `file` (from 1) as UTF-8, without the white space
+// around them. Without those that cannot be read: no file (a
+// notebook's cell), a very large one, or one that was changed after this
+// process began, whose lines may be others by now.
 std::map<int, std::string> TextsOfLines(std::string_view file,
                                         const std::set<int>& lines);
 

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "collector/trace/plane_builder.h"
+#include "collector/trace/text_field.h"
 #include "proto/event_schema.h"
 
 namespace oom_forensics::collector {
@@ -23,9 +24,8 @@ struct Need {
 std::string Fields(const ModuleProto& module, PlaneBuilder* plane) {
   std::string fields;
   pbf_writer writer(fields);
-  writer.add_string(
-      schema::xevent_metadata::kName,
-      module.name + "(" + std::to_string(module.program_id) + ")");
+  AddText(&writer, schema::xevent_metadata::kName,
+          module.name + "(" + std::to_string(module.program_id) + ")");
   plane->AddBytes(&writer, schema::xevent_metadata::kStats, schema::kHloProto,
                   module.bytes);
   if (module.compile_ns != 0) {

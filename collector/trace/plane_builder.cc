@@ -1,5 +1,6 @@
 #include "collector/trace/plane_builder.h"
 
+#include "collector/trace/text_field.h"
 #include "proto/event_schema.h"
 
 namespace oom_forensics::collector {
@@ -21,7 +22,7 @@ void AddStat(pbf_writer* message, uint32_t field, int64_t id,
 
 PlaneBuilder::PlaneBuilder(std::string_view name)
     : writer_(plane_), event_metadata_writer_(event_metadata_) {
-  writer_.add_string(schema::xplane::kName, View(name));
+  AddText(&writer_, schema::xplane::kName, name);
 }
 
 int64_t PlaneBuilder::StatId(std::string_view text) {
@@ -53,7 +54,7 @@ void PlaneBuilder::AddDouble(pbf_writer* message, uint32_t field,
 void PlaneBuilder::AddString(pbf_writer* message, uint32_t field,
                              std::string_view name, std::string_view value) {
   AddStat(message, field, StatId(name), [&](pbf_writer* stat) {
-    stat->add_string(schema::xstat::kStrValue, View(value));
+    AddText(stat, schema::xstat::kStrValue, value);
   });
 }
 
@@ -99,7 +100,7 @@ std::string PlaneBuilder::Finish() {
     entry.add_int64(schema::map_entry::kKey, id);
     pbf_writer metadata(entry, schema::map_entry::kValue);
     metadata.add_int64(schema::xstat_metadata::kId, id);
-    metadata.add_string(schema::xstat_metadata::kName, View(text));
+    AddText(&metadata, schema::xstat_metadata::kName, text);
   }
   return std::move(plane_);
 }

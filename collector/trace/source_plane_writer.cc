@@ -7,6 +7,7 @@
 
 #include "collector/trace/line_text.h"
 #include "collector/trace/plane_builder.h"
+#include "collector/trace/text_field.h"
 #include "proto/event_schema.h"
 
 namespace oom_forensics::collector {
@@ -24,7 +25,7 @@ class SourcePlaneWriter {
   void AddStack(StackId id, const StackFrames& frames) {
     std::string fields;
     pbf_writer writer(fields);
-    writer.add_string(xevent_metadata::kName, View(schema::kStackRecord));
+    AddText(&writer, xevent_metadata::kName, schema::kStackRecord);
     for (const StackFrame& frame : frames) {
       plane_.AddRef(&writer, xevent_metadata::kStats,
                     frame.is_library ? schema::kLibraryFrame : schema::kFrame,
@@ -42,10 +43,10 @@ class SourcePlaneWriter {
       for (const auto& [line, text] : TextsOfLines(file, lines)) {
         std::string fields;
         pbf_writer writer(fields);
-        writer.add_string(xevent_metadata::kName, View(schema::kLineRecord));
-        writer.add_string(xevent_metadata::kDisplayName,
-                          std::string(ShownPath(facts_, file)) +
-                              schema::kFrameSeparator + std::to_string(line));
+        AddText(&writer, xevent_metadata::kName, schema::kLineRecord);
+        AddText(&writer, xevent_metadata::kDisplayName,
+                std::string(ShownPath(facts_, file)) + schema::kFrameSeparator +
+                    std::to_string(line));
         plane_.AddString(&writer, xevent_metadata::kStats, schema::kText, text);
         plane_.AddEventMetadataWithId(first_id++, fields);
       }

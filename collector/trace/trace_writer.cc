@@ -10,6 +10,7 @@
 
 #include "collector/tensorflow/memory_dump.h"
 #include "collector/trace/plane_builder.h"
+#include "collector/trace/text_field.h"
 #include "collector/version.h"
 #include "proto/event_schema.h"
 
@@ -282,12 +283,12 @@ class AllocatorPlaneWriter {
   int64_t AddMetadata(RecordedKind kind, SiteId site) {
     std::string fields;
     pbf_writer writer(fields);
-    writer.add_string(xevent_metadata::kName, View(NameOf(kind)));
+    AddText(&writer, xevent_metadata::kName, NameOf(kind));
     if (KeyOf(site) != nullptr) {
       const SiteKey& key = *KeyOf(site);
       constexpr uint32_t kField = xevent_metadata::kStats;
       if (!key.op.empty()) {
-        writer.add_string(xevent_metadata::kDisplayName, View(key.op));
+        AddText(&writer, xevent_metadata::kDisplayName, key.op);
         plane_.AddRef(&writer, kField, schema::kOp, key.op);
       }
       if (!key.shape.empty()) {

@@ -110,12 +110,12 @@ class SourcePlane:
         record = self._plane.event_metadata[self._next_id]
         record.id = self._next_id
         record.name = kind
-        record.display_name = display_name
+        record.display_name = _in_utf8(display_name)
         self._next_id += 1
         return record
 
     def _text_stat(self, record: Any, name: str, value: str) -> None:
-        record.stats.add(metadata_id=self._stat(name)).str_value = value
+        record.stats.add(metadata_id=self._stat(name)).str_value = _in_utf8(value)
 
     def _number_stat(self, record: Any, name: str, value: int) -> None:
         record.stats.add(metadata_id=self._stat(name)).uint64_value = value
@@ -127,3 +127,8 @@ class SourcePlane:
             self._plane.stat_metadata[known].id = known
             self._plane.stat_metadata[known].name = name
         return known
+
+
+def _in_utf8(text: str) -> str:
+    """Text as protobuf takes it: what stands for a byte of a file's name becomes a "?"."""
+    return text.encode(errors="replace").decode()
