@@ -11,6 +11,7 @@
 #include "collector/collector.h"
 #include "collector/diagnostics.h"
 #include "collector/no_throw.h"
+#include "collector/other_copy.h"
 #include "collector/pluggable_profiler_api.h"
 
 namespace oom_forensics::collector {
@@ -79,6 +80,8 @@ void DestroyProfilerFns(TP_ProfilerFns*) {}
 extern "C" __attribute__((visibility("default"))) void TF_InitProfiler(
     TF_ProfilerRegistrationParams* params, TF_Status*) {
   using namespace oom_forensics::collector;
+  // It has been called before where one file is found by two paths.
+  if (Collector::Get() == nullptr && NoThrow(OtherCopyIsAtWork, false)) return;
   if (!NoThrow([] { Collector::Load(); })) return;
   // Another layout: what the loader has filled in, which does nothing, stays.
   if (params->struct_size < sizeof(TF_ProfilerRegistrationParams) ||

@@ -1,6 +1,8 @@
 #include "collector/python_bridge.h"
 
 #include <dlfcn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace oom_forensics::collector {
 namespace {
@@ -11,6 +13,8 @@ using AddPendingCall = int (*)(int (*function)(void*), void* argument);
 using ImportModule = void* (*)(const char* name);
 using DecRef = void (*)(void* object);
 using ErrClear = void (*)();
+using EnsureLock = int (*)();
+using ReleaseLock = void (*)(int state);
 
 template <typename Function>
 Function Find(const char* name) {
@@ -44,7 +48,18 @@ void ActivatePythonPart() {
       is_initialized() == 0) {
     return;
   }
-  add_pending_call(&ImportActivation, nullptr);
+  if (syscall(SYS_gettid) == getpid()) {
+    add_pending_call(&ImportActivation, nullptr);
+    return;
+  }
+  // Python's main thread may wait for this one until the process ends, and
+  // would never get to it.
+  const auto ensure = Find<EnsureLock>("PyGILState_Ensure");
+  const auto release = Find<ReleaseLock>("PyGILState_Release");
+  if (ensure == nullptr || release == nullptr) return;
+  const int state = ensure();
+  ImportActivation(nullptr);
+  release(state);
 }
 
 }  // namespace oom_forensics::collector

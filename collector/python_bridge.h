@@ -9,8 +9,9 @@ namespace oom_forensics::collector {
 
 // Has Python's main thread import `oom_forensics.in_training.activation` soon,
 // between two of its instructions: `import tensorflow`, which is running now,
-// is not disturbed. Python's functions are found in the process by name;
-// without them nothing happens.
+// is not disturbed. Where another thread runs that, it is imported at once.
+// Python's functions are found in the process by name; without them nothing
+// happens.
 void ActivatePythonPart();
 
 }  // namespace oom_forensics::collector

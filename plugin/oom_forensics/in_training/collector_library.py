@@ -20,10 +20,18 @@ PATH_IN_SITE_PACKAGES = Path("tensorflow-plugins/oom_forensics") / FILE_NAME
 
 
 def loaded_path() -> Path | None:
-    """Returns the file of the collector in this process; None where there is none."""
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        path = line[line.find("/") :]
-        if path.endswith("/" + FILE_NAME):
+    """Returns the file of the collector in this process; None where there is none.
+
+    With several installations on Python's path it is the one that TensorFlow began to use.
+    """
+    # Each once; a library has several lines.
+    paths = dict.fromkeys(
+        line[line.find("/") :]
+        for line in Path("/proc/self/maps").read_text().splitlines()
+        if line.endswith("/" + FILE_NAME)
+    )
+    for path in paths:
+        if len(paths) == 1 or CollectorLibrary(Path(path)).is_active():
             return Path(path)
     return None
 
