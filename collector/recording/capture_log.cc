@@ -2,13 +2,14 @@
 
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 
 namespace oom_forensics::collector {
 
 CaptureLog::CaptureLog(uint64_t first, uint64_t cap)
     : first_(first),
-      cap_(cap),
-      block_count_((cap + kEventsPerBlock - 1) / kEventsPerBlock),
+      cap_(std::max<uint64_t>(cap, 1)),
+      block_count_((cap_ + kEventsPerBlock - 1) / kEventsPerBlock),
       blocks_(new std::atomic<Event*>[block_count_]()) {}
 
 CaptureLog::~CaptureLog() {
@@ -26,16 +27,44 @@ void CaptureLog::Write(const Event& event) noexcept {
 
 bool CaptureLog::Keep(const Event& event) noexcept {
   if (event.sequence < first_) return KeepEarlier(event);
-  const uint64_t place = event.sequence - first_;
-  if (place >= cap_) return false;
+  const uint64_t place = PlaceOf(event.sequence);
   const uint64_t block = place / kEventsPerBlock;
   Event* events = blocks_[block].load(std::memory_order_acquire);
   if (events == nullptr) {
     events = AllocateBlock(block);
     if (events == nullptr) return false;
   }
-  events[place % kEventsPerBlock] = event;
+  const std::lock_guard<SpinLock> lock(
+      place_locks_[place % place_locks_.size()].lock);
+  Event& kept = events[place % kEventsPerBlock];
+  if (kept.sequence == 0) {
+    kept = event;
+    return true;
+  }
+  // A closed log is not turned any further.
+  if (end_ != UINT64_MAX) return false;
+  // The other may have come a turn later, and been here before.
+  Event lost = event;
+  if (event.sequence > kept.sequence) std::swap(lost, kept);
+  dropped_[lost.allocator].fetch_add(1, std::memory_order_relaxed);
+  uint64_t gone = gone_.load(std::memory_order_relaxed);
+  while (gone < lost.sequence &&
+         !gone_.compare_exchange_weak(gone, lost.sequence,
+                                      std::memory_order_relaxed)) {
+  }
   return true;
+}
+
+void CaptureLog::DropRest() noexcept {
+  const uint64_t begin = Begin();
+  for (uint64_t block = 0; block < block_count_; ++block) {
+    Event* events = blocks_[block].load(std::memory_order_acquire);
+    for (uint64_t i = 0; events != nullptr && i < kEventsPerBlock; ++i) {
+      if (events[i].sequence == 0 || events[i].sequence >= begin) continue;
+      dropped_[events[i].allocator].fetch_add(1, std::memory_order_relaxed);
+      events[i].sequence = 0;
+    }
+  }
 }
 
 bool CaptureLog::KeepEarlier(const Event& event) noexcept {

@@ -1,10 +1,12 @@
-// CaptureLog: all events of one profiler session, up to a cap. The place of an
-// event is its sequence minus the first one of the session; places lie in
+// CaptureLog: all events of one profiler session, or the last ones up to a cap.
+// The place of an event is its sequence minus the first one of the session, and
+// beyond the cap that of the event so many before it; places lie in
 // blocks that are allocated when they are first reached, so that a short
 // session costs little and no event is ever copied.
 #ifndef OOM_FORENSICS_COLLECTOR_RECORDING_CAPTURE_LOG_H_
 #define OOM_FORENSICS_COLLECTOR_RECORDING_CAPTURE_LOG_H_
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "collector/recording/allocator_table.h"
+#include "collector/recording/cache_line.h"
 #include "collector/recording/event.h"
 #include "collector/recording/spin_lock.h"
 
@@ -20,13 +23,14 @@ namespace oom_forensics::collector {
 
 class CaptureLog {
  public:
-  // Holds the events of sequence first, first + 1, ... first + cap - 1.
+  // Holds `cap` events from the sequence `first` on; of more the last ones, as
+  // the end of a recording is what matters.
   CaptureLog(uint64_t first, uint64_t cap);
   ~CaptureLog();
   CaptureLog(const CaptureLog&) = delete;
   CaptureLog& operator=(const CaptureLog&) = delete;
 
-  // An event beyond the cap, or for which memory is short, is lost and counted.
+  // An event for which memory is short is lost and counted.
   void Write(const Event& event) noexcept;
 
   // From now on only events below this sequence are written: those that took
@@ -50,19 +54,50 @@ class CaptureLog {
   // work.
   template <typename Visit>
   void ForEach(Visit visit) const {
-    for (uint64_t block = 0; block < block_count_; ++block) {
-      const Event* events = blocks_[block].load(std::memory_order_acquire);
-      if (events == nullptr) continue;
-      for (uint64_t i = 0; i < kEventsPerBlock; ++i) {
-        if (events[i].sequence != 0) visit(events[i]);
-      }
+    const uint64_t begin = Begin();
+    for (uint64_t i = 0; i < cap_; ++i) {
+      if (const Event* event = At(begin + i)) visit(*event);
     }
   }
+  // The same, the last one first.
+  template <typename Visit>
+  void ForEachBackwards(Visit visit) const {
+    const uint64_t begin = Begin();
+    for (uint64_t i = cap_; i > 0; --i) {
+      if (const Event* event = At(begin + i - 1)) visit(*event);
+    }
+  }
+
+  // There were more events than it holds: those up to some sequence are gone.
+  // No writer may be at work.
+  bool overflowed() const { return gone_.load(std::memory_order_relaxed) != 0; }
+
+  // Takes out, and counts, what is left from before that sequence: the
+  // sequences have gaps. To be called where it overflowed.
+  void DropRest() noexcept;
 
   uint64_t first() const { return first_; }
 
  private:
   static constexpr uint64_t kEventsPerBlock = 16384;
+
+  // Where the event of this sequence lies.
+  uint64_t PlaceOf(uint64_t sequence) const {
+    return (sequence - first_) % cap_;
+  }
+  // The sequence of the first event that is held.
+  uint64_t Begin() const {
+    return std::max(first_, gone_.load(std::memory_order_relaxed) + 1);
+  }
+  // The event of a sequence; null: it is not there.
+  const Event* At(uint64_t sequence) const {
+    const uint64_t place = PlaceOf(sequence);
+    const Event* events =
+        blocks_[place / kEventsPerBlock].load(std::memory_order_acquire);
+    if (events == nullptr) return nullptr;
+    const Event& event = events[place % kEventsPerBlock];
+    return event.sequence == sequence ? &event : nullptr;
+  }
 
   bool Keep(const Event& event) noexcept;
   bool KeepEarlier(const Event& event) noexcept;
@@ -72,6 +107,14 @@ class CaptureLog {
   const uint64_t cap_;
   const uint64_t block_count_;
   std::unique_ptr<std::atomic<Event*>[]> blocks_;
+  // Of places: a thread that took its sequence a whole turn ago may meet
+  // another at one.
+  struct alignas(kCacheLineBytes) PlaceLock {
+    SpinLock lock;
+  };
+  std::array<PlaceLock, 64> place_locks_;
+  // The highest sequence that another has taken the place of.
+  std::atomic<uint64_t> gone_{0};
   SpinLock allocation_lock_;
   // Guarded by it.
   std::vector<Event> earlier_;

@@ -28,13 +28,22 @@ TEST(CaptureLogTest, KeepsEventsInOrderOfSequenceNotOfWriting) {
   EXPECT_EQ(Sequences(log), (std::vector<uint64_t>{100, 101, 40'000}));
 }
 
-TEST(CaptureLogTest, RefusesWhatLiesBeyondTheCap) {
+TEST(CaptureLogTest, KeepsTheEndOfMoreThanItHolds) {
   CaptureLog log(10, 3);
-  log.Write(WithSequence(12));
-  EXPECT_EQ(log.dropped(0), 0u);
-  log.Write(WithSequence(13));
-  EXPECT_EQ(log.dropped(0), 1u);
-  EXPECT_EQ(Sequences(log), (std::vector<uint64_t>{12}));
+  for (uint64_t sequence = 10; sequence <= 12; ++sequence) {
+    log.Write(WithSequence(sequence));
+  }
+  EXPECT_FALSE(log.overflowed());
+  log.Write(WithSequence(14));
+  log.Write(WithSequence(15));
+  // It took its sequence a turn ago.
+  log.Write(WithSequence(11));
+  EXPECT_TRUE(log.overflowed());
+  EXPECT_EQ(Sequences(log), (std::vector<uint64_t>{14, 15}));
+  std::vector<uint64_t> backwards;
+  log.ForEachBackwards(
+      [&](const Event& event) { backwards.push_back(event.sequence); });
+  EXPECT_EQ(backwards, (std::vector<uint64_t>{15, 14}));
 }
 
 TEST(CaptureLogTest, LosesNothingOfManyThreads) {

@@ -53,6 +53,26 @@ bool LiveSet::Erase(uint64_t address, AllocatorId allocator,
   return true;
 }
 
+void LiveSet::EraseAllOf(AllocatorId allocator) noexcept {
+  for (size_t i = 0; i < capacity_; ++i) {
+    // Another may move into its place, which then is looked at, too.
+    while (entries_[i].address != 0 && entries_[i].allocator == allocator) {
+      Erase(entries_[i].address, allocator, nullptr);
+    }
+  }
+}
+
+bool LiveSet::Contains(uint64_t address, AllocatorId allocator) const noexcept {
+  if (size_ == 0) return false;
+  for (size_t i = Home(address); entries_[i].address != 0;
+       i = (i + 1) & (capacity_ - 1)) {
+    if (entries_[i].address == address && entries_[i].allocator == allocator) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void LiveSet::Clear() noexcept {
   std::free(entries_);
   entries_ = nullptr;

@@ -39,6 +39,11 @@ class LiveSet {
   bool Erase(uint64_t address, AllocatorId allocator,
              LiveAllocation* erased) noexcept;
 
+  // Takes out all of an allocator.
+  void EraseAllOf(AllocatorId allocator) noexcept;
+
+  bool Contains(uint64_t address, AllocatorId allocator) const noexcept;
+
   void Clear() noexcept;
 
   size_t size() const { return size_; }

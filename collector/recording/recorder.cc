@@ -4,18 +4,9 @@
 #include <utility>
 
 #include "collector/recording/clock.h"
+#include "collector/recording/erase_if.h"
 
 namespace oom_forensics::collector {
-namespace {
-
-template <typename T, typename Condition>
-void EraseIf(std::vector<T>* items, Condition condition) {
-  items->erase(std::remove_if(items->begin(), items->end(), condition),
-               items->end());
-}
-
-}  // namespace
-
 Recorder::Recorder(const Settings& settings, size_t max_live_allocations) {
   static_assert(kShards == 64, "ShardOf() takes six bits of the hash");
   for (Shard& shard : shards_) {
@@ -203,18 +194,10 @@ const AllocatorInfo* Recorder::AddAllocator(const void* address,
   return allocators_.Add(address, std::move(info), kept_from);
 }
 
-void Recorder::DropAllocator(AllocatorId allocator) {
+void Recorder::DropAllocator(AllocatorId allocator) noexcept {
   for (Shard& shard : shards_) {
     std::lock_guard<SpinLock> lock(shard.lock);
-    std::vector<uint64_t> addresses;
-    shard.live.ForEach([&](const LiveAllocation& allocation) {
-      if (allocation.allocator == allocator) {
-        addresses.push_back(allocation.address);
-      }
-    });
-    for (const uint64_t address : addresses) {
-      shard.live.Erase(address, allocator, nullptr);
-    }
+    shard.live.EraseAllOf(allocator);
     shard.totals[allocator].unlisted = 0;
   }
   {

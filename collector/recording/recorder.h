@@ -102,7 +102,7 @@ class Recorder {
 
   // Drops what is live in an allocator that has come to its end and was
   // forgotten.
-  void DropAllocator(AllocatorId allocator);
+  void DropAllocator(AllocatorId allocator) noexcept;
 
   // Begins to keep all events. False: one of this owner's runs already.
   bool StartCapture(CaptureOwner owner);

@@ -1,4 +1,5 @@
 // The part of the Recorder that reads: everything stands still for it.
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -91,14 +92,41 @@ void Recorder::ReachEnd(AtEnd at_end) {
   awaited_below_.store(0, std::memory_order_relaxed);
 }
 
+namespace {
+
+// The log's first events are gone: the recording begins where it does now. Its
+// baseline is what is live in the end.
+void BeginWhereLogDoes(Recording* capture) {
+  capture->log->DropRest();
+  Rewinder rewinder(&capture->baseline);
+  capture->log->ForEachBackwards(
+      [&](const Event& event) { rewinder.Undo(event); });
+  rewinder.Finish();
+}
+
+// Of the events that were under way at its end or its beginning.
+void AddWhatCameLate(Recording* capture) {
+  for (size_t i = 0; i < kMaxAllocators; ++i) {
+    capture->totals[i].allocs +=
+        capture->log->late(static_cast<AllocatorId>(i));
+  }
+  for (const Event& event : capture->log->TakeEarlier()) {
+    --capture->totals[event.allocator].allocs;
+    capture->baseline.allocations.push_back({event.address, event.time_ns,
+                                             event.value, event.site,
+                                             event.thread, event.allocator});
+  }
+}
+
+}  // namespace
+
 std::unique_ptr<Recording> Recorder::StopCapture(CaptureOwner owner) {
   const auto index = static_cast<size_t>(owner);
   std::lock_guard<std::mutex> lock(capture_mutex_);
   // Taken out first: where memory is too short to finish it, it is given up.
   std::unique_ptr<Recording> capture = std::move(captures_[index]);
   if (capture == nullptr) return nullptr;
-  ReachEnd([&](uint64_t end) {
-    capture->log->EndAt(end);
+  const auto set_totals = [&] {
     capture->stop_ns = WallClockNs();
     const TotalsByAllocator now = SumTotals();
     for (size_t i = 0; i < kMaxAllocators; ++i) {
@@ -108,21 +136,30 @@ std::unique_ptr<Recording> Recorder::StopCapture(CaptureOwner owner) {
       totals.dropped = now[i].dropped - totals.dropped;
       totals.unlisted = now[i].unlisted;
     }
+  };
+  bool overflowed = false;
+  ReachEnd([&](uint64_t end) {
+    overflowed = capture->log->overflowed();
+    if (overflowed) return;
+    capture->log->EndAt(end);
+    set_totals();
   });
   {
     const Standstill standstill(this);
     capture_logs_[index] = nullptr;
+    if (overflowed) {
+      set_totals();
+      capture->baseline = CopyLiveState();
+    }
+  }
+  if (overflowed) {
+    BeginWhereLogDoes(capture.get());
+  } else {
+    AddWhatCameLate(capture.get());
   }
   for (size_t i = 0; i < kMaxAllocators; ++i) {
-    const auto allocator = static_cast<AllocatorId>(i);
-    capture->totals[i].allocs += capture->log->late(allocator);
-    capture->totals[i].dropped += capture->log->dropped(allocator);
-  }
-  for (const Event& event : capture->log->TakeEarlier()) {
-    --capture->totals[event.allocator].allocs;
-    capture->baseline.allocations.push_back({event.address, event.time_ns,
-                                             event.value, event.site,
-                                             event.thread, event.allocator});
+    capture->totals[i].dropped +=
+        capture->log->dropped(static_cast<AllocatorId>(i));
   }
   capture->failures = failures_.Since(capture->baseline.next_sequence);
   return capture;
@@ -145,7 +182,10 @@ std::unique_ptr<Recording> Recorder::Recent() {
     recording->events = ring_->Read(1, recording->baseline.next_sequence - 1);
     recording->stop_ns = recording->baseline.time_ns;
   }
-  Rewind(recording->events, &recording->baseline);
+  Rewinder rewinder(&recording->baseline);
+  std::for_each(recording->events.rbegin(), recording->events.rend(),
+                [&](const Event& event) { rewinder.Undo(event); });
+  rewinder.Finish();
   for (const Event& event : recording->events) {
     EventTotals& totals = recording->totals[event.allocator];
     if (event.kind == RecordedKind::kAlloc) ++totals.allocs;

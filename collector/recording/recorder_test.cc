@@ -113,7 +113,7 @@ TEST(RecorderTest, RecordingsOfTwoOwnersOverlapAndEachIsWhole) {
   EXPECT_EQ(second->totals[0].allocs, 2u);
 }
 
-TEST(RecorderTest, CountsWhatIsBeyondTheCap) {
+TEST(RecorderTest, ARecordingThatIsTooLongKeepsItsEndAndCountsTheRest) {
   Settings settings;
   settings.capture_events = 10;
   Recorder recorder(settings);
@@ -121,9 +121,17 @@ TEST(RecorderTest, CountsWhatIsBeyondTheCap) {
   for (uint64_t i = 1; i <= 25; ++i) {
     recorder.RecordAlloc(0, Address(i * 256), 1, 0, 1);
   }
+  // One that came within the end, and one from before.
+  recorder.RecordFree(0, Address(25 * 256), 1);
+  recorder.RecordFree(0, Address(256), 1);
   const auto capture = recorder.StopCapture(CaptureOwner::kProfiler);
   EXPECT_EQ(capture->totals[0].allocs, 25u);
-  EXPECT_EQ(capture->totals[0].dropped, 15u);
+  EXPECT_EQ(capture->totals[0].frees, 2u);
+  EXPECT_EQ(capture->totals[0].dropped, 17u);
+  EXPECT_EQ(Addresses(capture->baseline).size(), 17u);
+  const std::set<uint64_t> live = Replay(*capture);
+  EXPECT_EQ(live.size(), 23u);
+  EXPECT_EQ(live.count(24 * 256), 1u);
 }
 
 TEST(RecorderTest, CountsWhatTheListOfTheLiveHasNoRoomFor) {

@@ -15,6 +15,7 @@
 #include "collector/recording/allocator_table.h"
 #include "collector/recording/capture_log.h"
 #include "collector/recording/event.h"
+#include "collector/recording/live_set.h"
 #include "collector/recording/site_interner.h"
 
 namespace oom_forensics::collector {
@@ -68,10 +69,25 @@ struct LiveState {
   int64_t training_step = kNoStep;
 };
 
-// Takes `state` back to the moment before `events`, which led to it and are in
-// order. What an allocation was that ended in between, its kFree event tells,
-// all but its thread.
-void Rewind(const std::vector<Event>& events, LiveState* state);
+// Takes a state back to the moment before the events that led to it. What an
+// allocation was that ended in between, its kFree event tells, all but its
+// thread.
+class Rewinder {
+ public:
+  explicit Rewinder(LiveState* state) : state_(state) {}
+
+  // To be called for each event, the last one first.
+  void Undo(const Event& event);
+  // To be called then. Of what is live, however much it is, no copy is made.
+  void Finish();
+
+ private:
+  void Remember(const LiveAllocation& allocation);
+
+  LiveState* const state_;
+  // What was at each place that the events speak of; site 0: nothing.
+  LiveSet before_;
+};
 
 struct Recording {
   LiveState baseline;

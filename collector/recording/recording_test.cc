@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "collector/recording/recorder.h"
@@ -11,6 +12,13 @@ namespace {
 
 const void* Address(uint64_t address) {
   return reinterpret_cast<const void*>(address);
+}
+
+void Rewind(const std::vector<Event>& events, LiveState* state) {
+  Rewinder rewinder(state);
+  std::for_each(events.rbegin(), events.rend(),
+                [&](const Event& event) { rewinder.Undo(event); });
+  rewinder.Finish();
 }
 
 TEST(RewindTest, BringsBackWhatWasFreedAndTakesAwayWhatCame) {

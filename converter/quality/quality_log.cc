@@ -26,8 +26,8 @@ constexpr Definition kDefinitions[] = {
      "$n messages of the file could not be decoded and were left out."},
     {QualityCounter::kDroppedEvents, "dropped_events", Severity::ERROR,
      "$n events happened but are not in the trace, because the collector's "
-     "buffer was full; the live set and the map can be wrong after the gap. "
-     "Counts of allocations and frees are exact."},
+     "buffer was full: it keeps the end of a recording. Counts of allocations "
+     "and frees are exact."},
     {QualityCounter::kSampled, "sampled", Severity::WARNING,
      "The recording was sampled: bytes and counts by site are estimates."},
     {QualityCounter::kSmallAllocationsLeftOut, "small_allocations_left_out",
