@@ -121,20 +121,31 @@ void Collector::Hook() {
 }
 
 void Collector::ListenForForks() {
-  pthread_atfork([] { Get()->recorder_.BeforeFork(); },
-                 [] { Get()->recorder_.AfterForkInParent(); },
-                 [] {
-                   CurrentThread().os_id = 0;
-                   // Who held it, if anyone, is in the parent.
-                   new (&Get()->settings_mutex_) std::mutex;
-                   new (&Get()->trends_mutex_) std::mutex;
-                   Get()->captures_.AfterForkInChild();
-                   Get()->recorder_.AfterForkInChild();
-                   Get()->stacks_.AfterForkInChild();
-                   Get()->flight_recorder_.AfterForkInChild();
-                   Get()->xla_.AfterForkInChild();
-                   Get()->live_server_.AfterForkInChild();
-                 });
+  // What is guarded is locked, so that the child finds it whole: in the order
+  // in which it is locked elsewhere.
+  pthread_atfork(
+      [] {
+        Get()->settings_mutex_.lock();
+        Get()->xla_.BeforeFork();
+        Get()->recorder_.BeforeFork();
+      },
+      [] {
+        Get()->recorder_.AfterForkInParent();
+        Get()->xla_.AfterForkInParent();
+        Get()->settings_mutex_.unlock();
+      },
+      [] {
+        CurrentThread().os_id = 0;
+        Get()->settings_mutex_.unlock();
+        // Who held it, if anyone, is in the parent.
+        new (&Get()->trends_mutex_) std::mutex;
+        Get()->captures_.AfterForkInChild();
+        Get()->recorder_.AfterForkInChild();
+        Get()->stacks_.AfterForkInChild();
+        Get()->flight_recorder_.AfterForkInChild();
+        Get()->xla_.AfterForkInChild();
+        Get()->live_server_.AfterForkInChild();
+      });
 }
 
 void Collector::ProbeDevices(ProbeMoment moment) noexcept {

@@ -18,7 +18,12 @@ class HookSet {
   // before those that allocate, so that no allocation is seen whose end is not.
   void Add(const VTable& vtable, size_t slot, void* replacement);
 
-  // Redirects all slots, or, if one cannot be, none; or puts all back. False if
+  // As Add(), of a slot that is never put back: of a function that ends what
+  // the others have seen. It is redirected before they are.
+  void AddForGood(const VTable& vtable, size_t slot, void* replacement);
+
+  // Redirects all slots, or, if one cannot be, none; or puts back all
+  // but those for good. False if
   // they could not be redirected.
   bool SetActive(bool active);
 
@@ -29,7 +34,12 @@ class HookSet {
     void* replacement = nullptr;
   };
 
+  static bool Install(const std::vector<Slot>& slots,
+                      std::vector<VTablePatch>* patches);
+
   std::vector<Slot> slots_;
+  std::vector<Slot> slots_for_good_;
+  std::vector<VTablePatch> patches_for_good_;
   // Of those that are redirected now.
   std::vector<VTablePatch> patches_;
 };

@@ -61,6 +61,21 @@ struct Hooks {
 // in a hook until the process is gone.
 Hooks* g_hooks = nullptr;
 
+// While it lives, the calling thread is inside of `allocator`; whichever way
+// that is left.
+class Inside {
+ public:
+  Inside(ThreadState* thread, const AllocatorInfo* allocator)
+      : thread_(thread), outer_(std::exchange(thread->inside, allocator)) {}
+  ~Inside() { thread_->inside = outer_; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  ThreadState* const thread_;
+  const AllocatorInfo* const outer_;
+};
+
 const AllocatorInfo* AddAllocator(const Hooks& hooks, void* self) noexcept {
   if (hooks.recorder->allocators().TurnsAway()) return nullptr;
   try {
@@ -114,11 +129,12 @@ void* HookedAllocateRaw(void* self, size_t alignment, size_t num_bytes,
     }
   }
   ThreadState& thread = CurrentThread();
-  const AllocatorInfo* outer = std::exchange(thread.inside, allocator);
   const bool keeps = hooks.recorder->Keeps(num_bytes, &thread.random);
   const ServedRequest request(&thread, keeps);
-  void* address = hooks.allocate_raw(self, alignment, num_bytes, attributes);
-  thread.inside = outer;
+  void* const address = [&] {
+    const Inside inside(&thread, allocator);
+    return hooks.allocate_raw(self, alignment, num_bytes, attributes);
+  }();
   if (address == nullptr) {
     // Nothing asked for, nothing given: not a failure.
     if (num_bytes > 0) {
@@ -155,11 +171,12 @@ void HookedDelete(void* self) {
   const Hooks& hooks = *g_hooks;
   ThreadState& thread = CurrentThread();
   const AllocatorInfo* allocator = hooks.recorder->allocators().Find(self);
-  const AllocatorInfo* outer = std::exchange(thread.inside, allocator);
   // Forgotten before it is gone: its address may be reused at once.
   hooks.recorder->allocators().Forget(self);
-  hooks.deleting_destructors[kClass](self);
-  thread.inside = outer;
+  {
+    const Inside inside(&thread, allocator);
+    hooks.deleting_destructors[kClass](self);
+  }
   if (allocator == nullptr) return;
   ForgetServing(allocator->id);
   hooks.recorder->DropAllocator(allocator->id);
@@ -197,8 +214,9 @@ bool FindSlotsOfClass(const TensorFlowLibrary& library, size_t index,
           FindSlot(vtable, reinterpret_cast<void*>(deleting_destructor))) {
     hooks->deleting_destructors[index] = deleting_destructor;
     hooks->end_seen[index] = vtable.slots;
-    hooks->slots.Add(vtable, *destroy,
-                     reinterpret_cast<void*>(kHookedDeletes[index]));
+    // Its address would be asked after its end.
+    hooks->slots.AddForGood(vtable, *destroy,
+                            reinterpret_cast<void*>(kHookedDeletes[index]));
   }
   hooks->slots.Add(vtable, *allocate,
                    reinterpret_cast<void*>(&HookedAllocateRaw));

@@ -26,7 +26,7 @@ HookReport InstallBfcHooks(const TensorFlowLibrary& library,
                            const RequestRecorder* requests);
 
 // Takes the hooks out of the virtual tables, or puts them back. What happens in
-// between is not seen.
+// between is not seen, but for the end of an allocator.
 void SetBfcHooksActive(bool active);
 
 // All BFC allocators as they are now, those that are gone left out. Takes their

@@ -64,6 +64,15 @@ void* HookedAllocate(void* self, size_t alignment, size_t num_bytes) {
 // One way to deallocate may call the other.
 thread_local bool t_deallocating = false;
 
+// Whichever way its scope is left.
+class Deallocating {
+ public:
+  Deallocating() { t_deallocating = true; }
+  ~Deallocating() { t_deallocating = false; }
+  Deallocating(const Deallocating&) = delete;
+  Deallocating& operator=(const Deallocating&) = delete;
+};
+
 template <typename Deallocate>
 void CountAndDeallocate(void* address, Deallocate deallocate) {
   if (t_deallocating || address == nullptr) {
@@ -71,9 +80,8 @@ void CountAndDeallocate(void* address, Deallocate deallocate) {
     return;
   }
   g_counters.Remove(malloc_usable_size(address));
-  t_deallocating = true;
+  const Deallocating deallocating;
   deallocate();
-  t_deallocating = false;
 }
 
 template <size_t kClass>

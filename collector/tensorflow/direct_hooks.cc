@@ -242,7 +242,9 @@ void AddSlots(const VTable& vtable, const AllocatorSlots& slots, Hooks* hooks) {
     add(*slots.deallocate_sized, &HookedDeallocateSized<kClass>);
   }
   add(slots.deallocate, &HookedDeallocate<kClass>);
-  add(slots.destroy, &HookedDestroy<kClass>);
+  // Its address would be asked after its end.
+  hooks->slots.AddForGood(vtable, slots.destroy,
+                          reinterpret_cast<void*>(&HookedDestroy<kClass>));
   add(slots.allocate, &HookedAllocate<kClass>);
   add(slots.allocate_with_attributes, &HookedAllocateWithAttributes<kClass>);
 }

@@ -27,7 +27,7 @@ HookReport InstallDirectHooks(const TensorFlowLibrary& library,
                               const RequestRecorder* requests);
 
 // Takes the hooks out of the virtual tables, or puts them back. What happens in
-// between is not seen.
+// between is not seen, but for the end of an allocator.
 void SetDirectHooksActive(bool active);
 
 // All such allocators as they are now, those that are gone left out. Takes

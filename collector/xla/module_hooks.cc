@@ -6,6 +6,7 @@
 #include <string>
 
 #include "collector/library/hook_set.h"
+#include "collector/python/memory_access.h"
 #include "collector/xla/function_name.h"
 #include "collector/xla/program_id.h"
 #include "collector/xla/runs.h"
@@ -101,20 +102,26 @@ std::string SerializedAssignment(const Hooks& hooks, const void* assignment) {
   return serialized;
 }
 
-// Nothing if it does not look like a name.
+// Nothing if it does not look like a name. Where it lies is assumed, and so
+// what is there may be no pointer: the kernel is asked.
 std::string NameOf(const Hooks& hooks, const void* module) {
   constexpr size_t kLongest = 4096;
   struct Text {
-    const char* data;
-    size_t size;
+    uint64_t data;
+    uint64_t size;
   } text;
-  std::memcpy(&text, static_cast<const char*>(module) + hooks.name_offset,
-              sizeof(text));
-  if (text.data == nullptr || text.size == 0 || text.size > kLongest) return "";
-  for (size_t i = 0; i < text.size; ++i) {
-    if (text.data[i] <= ' ' || text.data[i] > '~') return "";
+  const python::CheckedMemory memory;
+  if (!ReadValue(memory, reinterpret_cast<uint64_t>(module) + hooks.name_offset,
+                 &text) ||
+      text.size == 0 || text.size > kLongest) {
+    return "";
   }
-  return std::string(text.data, text.size);
+  std::string name(text.size, '\0');
+  if (!memory.Read(text.data, name.data(), name.size())) return "";
+  for (const char c : name) {
+    if (c <= ' ' || c > '~') return "";
+  }
+  return name;
 }
 
 int64_t ProgramIdOf(const Hooks& hooks, const void* module) {

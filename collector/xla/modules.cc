@@ -1,7 +1,6 @@
 #include "collector/xla/modules.h"
 
 #include <mutex>
-#include <new>
 #include <utility>
 
 namespace oom_forensics::collector {
@@ -47,7 +46,5 @@ uint64_t XlaModules::EstimatedProtoBytes() const noexcept {
   }
   return bytes;
 }
-
-void XlaModules::AfterForkInChild() { new (&mutex_) std::shared_mutex; }
 
 }  // namespace oom_forensics::collector

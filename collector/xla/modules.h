@@ -47,8 +47,9 @@ class XlaModules {
   // Of all that are alive.
   uint64_t EstimatedProtoBytes() const noexcept;
 
-  // fork(): who held the lock, if anyone, is in the parent.
-  void AfterForkInChild();
+  // Around a fork(), so that the child finds them whole.
+  void BeforeFork() { mutex_.lock(); }
+  void AfterFork() { mutex_.unlock(); }
 
  private:
   // Further modules are not known by name.

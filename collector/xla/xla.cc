@@ -40,7 +40,8 @@ std::vector<ModuleProto> Xla::ReadModules(std::string* why_not) const {
 }
 
 void Xla::AfterForkInChild() {
-  modules_.AfterForkInChild();
+  modules_.AfterFork();
+  // Whoever was reading is in the parent, and changed nothing.
   new (&reading_) std::mutex;
 }
 

@@ -28,7 +28,9 @@ class Xla {
   // ModuleProtoReader::Read() says.
   std::vector<ModuleProto> ReadModules(std::string* why_not) const;
 
-  // fork(): who held a lock, if anyone, is in the parent.
+  // Around a fork(), so that the child finds the modules whole.
+  void BeforeFork() { modules_.BeforeFork(); }
+  void AfterForkInParent() { modules_.AfterFork(); }
   void AfterForkInChild();
 
  private:
