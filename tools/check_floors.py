@@ -78,6 +78,7 @@ FLOORS = {
 # What joins a room's folders stands in the room itself, above them all.
 JOINING = {
     "collector/c_api",
+    "collector/other_copy",
     "collector/captures",
     "collector/collector",
     "collector/hooked_tensorflow",

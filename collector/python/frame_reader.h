@@ -114,25 +114,31 @@ class FrameReader {
   }
 
   // Tells a code object from another that lay at the same address before, as
-  // far as its lines go: of its line table and of the end of its file's name.
+  // far as one can be told from it: of its line table, its name and the end of
+  // its file's name.
   uint32_t Checksum(const RawFrame& frame) const {
     constexpr uint64_t kMostOfTable = 256;
     constexpr uint64_t kMostOfFile = 32;
-    uint64_t table, size, file, length;
+    constexpr uint64_t kMostOfName = 32;
+    uint64_t table, size, file, length, name, name_length;
     int32_t first_line;
     if (!ReadValue(memory_, frame.code + layout_.code_line_table, &table) ||
         !ReadValue(memory_, table + kBytesSize, &size) ||
         !ReadValue(memory_, frame.code + layout_.code_first_line,
                    &first_line) ||
         !ReadValue(memory_, frame.code + layout_.code_file, &file) ||
-        !ReadValue(memory_, file + kTextLength, &length)) {
+        !ReadValue(memory_, file + kTextLength, &length) ||
+        !ReadValue(memory_, frame.code + layout_.code_name, &name) ||
+        !ReadValue(memory_, name + kTextLength, &name_length)) {
       return 0;
     }
-    Sums sums = {size, static_cast<uint32_t>(first_line), length, 3};
+    Sums sums = {size, static_cast<uint32_t>(first_line), length, name_length};
     // A character has at least one byte.
     const uint64_t of_file = std::min(length, kMostOfFile);
     if (!AddUp(table + kBytesData, std::min(size, kMostOfTable), &sums) ||
-        !AddUp(file + layout_.ascii_text + length - of_file, of_file, &sums)) {
+        !AddUp(file + layout_.ascii_text + length - of_file, of_file, &sums) ||
+        !AddUp(name + layout_.ascii_text, std::min(name_length, kMostOfName),
+               &sums)) {
       return 0;
     }
     const uint64_t sum = Mix(sums[0] ^ sums[2], sums[1] ^ sums[3]);
