@@ -140,13 +140,13 @@ OOM_FORENSICS_EXPORT char* OomForensics_LiveState() {
 
 OOM_FORENSICS_EXPORT char* OomForensics_LastReport() {
   return OptionalTextOf([](Collector* collector) {
-    return collector->flight_recorder().LastReport();
+    return collector->flight_recorder().stories().LastReport();
   });
 }
 
 OOM_FORENSICS_EXPORT char* OomForensics_SummaryFor(const char* message) {
   return OptionalTextOf([&](Collector* collector) {
-    return collector->flight_recorder().SummaryFor(message);
+    return collector->flight_recorder().stories().SummaryFor(message);
   });
 }
 
@@ -161,6 +161,34 @@ OOM_FORENSICS_EXPORT char* OomForensics_TakeWrittenRuns() {
 OOM_FORENSICS_EXPORT uint64_t OomForensics_OutOfMemoryCount() {
   Collector* collector = Collector::Get();
   return collector == nullptr ? 0 : collector->flight_recorder().count();
+}
+
+OOM_FORENSICS_EXPORT void OomForensics_StartEvidence(
+    void (*look)(const char* question)) {
+  if (Collector* collector = Collector::Get()) {
+    collector->flight_recorder().evidence().SetLook(look);
+  }
+}
+
+OOM_FORENSICS_EXPORT int32_t OomForensics_AddEvidence(uint64_t incident,
+                                                      const char* planes,
+                                                      uint64_t size) {
+  Collector* const collector = Collector::Get();
+  if (collector == nullptr) return 0;
+  return NoThrow(
+      [&] {
+        return collector->flight_recorder().evidence().Add(
+                   incident, std::string_view(planes, size))
+                   ? 1
+                   : 0;
+      },
+      0);
+}
+
+OOM_FORENSICS_EXPORT void OomForensics_StopEvidence() {
+  if (Collector* collector = Collector::Get()) {
+    collector->flight_recorder().StopEvidence();
+  }
 }
 
 OOM_FORENSICS_EXPORT char* OomForensics_StartStacks(

@@ -58,11 +58,25 @@ char* OomForensics_SummaryFor(const char* message);
 
 // The runs that were written since the last call, by the flight recorder, by
 // OomForensics_Snapshot() or by OomForensics_StopRecording(): a JSON array of
-// {"trace", "origin", "address_shift"}. Never null.
+// {"trace", "origin", "address_shift", "remote_logdir", "incident"}. Never
+// null.
 char* OomForensics_TakeWrittenRuns();
 
 // How many out-of-memories there were so far.
 uint64_t OomForensics_OutOfMemoryCount();
+
+// Has `look` called at an out-of-memory, in a thread of the collector's own,
+// before the refused request returns (flight_recorder/python_evidence.h has
+// the question). It takes Python's lock itself.
+void OomForensics_StartEvidence(void (*look)(const char* question));
+
+// Hands over planes (a serialized XSpace) of an incident. 0: nobody wants to
+// know any more.
+int32_t OomForensics_AddEvidence(uint64_t incident, const char* planes,
+                                 uint64_t size);
+
+// Ends that; to be called, without Python's lock, before Python ends.
+void OomForensics_StopEvidence();
 
 // A Python frame of the calling thread, as Python itself describes it.
 typedef struct {

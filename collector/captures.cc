@@ -75,7 +75,8 @@ std::string Captures::EndRecording(const std::string& logdir,
     return "";
   }
   sources_.written_runs->Add({folder->path() + "/" + name, "profile",
-                              context.address_shift, folder->remote_logdir()});
+                              context.address_shift, folder->remote_logdir(),
+                              0});
   return folder->path();
 }
 
@@ -83,6 +84,7 @@ std::string Captures::Write(const Recording& recording,
                             SessionFacts session) const {
   session.origin = "profile";
   session.buffer_events = sources_.settings().capture_events;
+  session.address_shift = AddressShift(session, recording);
   return WriteTrace(session, sources_.allocators(), recording,
                     sources_.recorder->sites().Snapshot(),
                     sources_.recorder->stacks().Snapshot());

@@ -111,10 +111,7 @@ Collector::Collector(const Settings& settings)
 void Collector::Hook() {
   if (std::exchange(hook_tried_, true)) return;
   ListenForForks();
-  hooked_.Install(&recorder_, &stacks_, &xla_,
-                  [this](const RefusedRequest& refused) {
-                    flight_recorder_.OnOutOfMemory(refused);
-                  });
+  hooked_.Install(&recorder_, &stacks_, &xla_, &flight_recorder_);
   if (!hooked_.allocators_hooked()) return;
   device_memory_.Install();
   SetDeviceProbe(&Collector::ProbeDevices);
@@ -259,9 +256,9 @@ std::string Collector::Configure(const std::string& name,
              name == "cupti_source" || name == "live") {
     return name + " is read when TensorFlow is imported; set it before";
   } else if (name != "logdir" && name != "max_reports" &&
-             name != "max_module_bytes" && name != "anonymize_addresses" &&
-             name != "snapshot_at" && !IsEvidenceSetting(name) &&
-             !recorder_.Reconfigure(changed)) {
+             name != "max_hold_seconds" && name != "max_module_bytes" &&
+             name != "anonymize_addresses" && name != "snapshot_at" &&
+             !IsEvidenceSetting(name) && !recorder_.Reconfigure(changed)) {
     return name + " can only be set before the first allocation";
   }
   settings_ = changed;

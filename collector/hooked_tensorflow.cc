@@ -13,11 +13,11 @@
 namespace oom_forensics::collector {
 
 void HookedTensorFlow::Install(Recorder* recorder, python::StackTaker* stacks,
-                               Xla* xla, OutOfMemoryHandler on_out_of_memory) {
+                               Xla* xla, RefusalListener* listener) {
   xla_ = xla;
   if (const auto library = TensorFlowLibrary::Find()) {
     version_ = library->Version();
-    Hook(*library, recorder, stacks, std::move(on_out_of_memory));
+    Hook(*library, recorder, stacks, listener);
   } else {
     sentences_ = "libtensorflow_framework.so.2 is not loaded";
   }
@@ -35,10 +35,10 @@ void HookedTensorFlow::Install(Recorder* recorder, python::StackTaker* stacks,
 
 void HookedTensorFlow::Hook(const TensorFlowLibrary& library,
                             Recorder* recorder, python::StackTaker* stacks,
-                            OutOfMemoryHandler on_out_of_memory) {
+                            RefusalListener* listener) {
   // Never freed: threads may be in a hook until the process is gone.
   const auto* requests = new RequestRecorder(library, recorder, stacks,
-                                             std::move(on_out_of_memory));
+                                             listener);
   attribution_ = requests->attribution();
   // First: it looks into a table that is changed next.
   const auto slots = FindAllocatorSlots(library);

@@ -17,10 +17,10 @@ namespace oom_forensics::collector {
 class HookedTensorFlow {
  public:
   // Hooks what is recognised of the TensorFlow in this process, and says in one
-  // line on stderr what it cannot do. To be called once; `recorder`, `stacks`
-  // and `xla` must live as long as the process.
+  // line on stderr what it cannot do. To be called once; the
+  // arguments must live as long as the process.
   void Install(Recorder* recorder, python::StackTaker* stacks, Xla* xla,
-               OutOfMemoryHandler on_out_of_memory);
+               RefusalListener* listener);
 
   // Takes the hooks out, or puts them back.
   void SetActive(bool active);
@@ -38,7 +38,7 @@ class HookedTensorFlow {
 
  private:
   void Hook(const TensorFlowLibrary& library, Recorder* recorder,
-            python::StackTaker* stacks, OutOfMemoryHandler on_out_of_memory);
+            python::StackTaker* stacks, RefusalListener* listener);
 
   bool allocators_hooked_ = false;
   std::string version_;

@@ -150,6 +150,10 @@ constexpr struct {
      [](const std::string& text, Settings* settings) {
        return ParseCount(text, 0, 1'000, &settings->max_reports);
      }},
+    {"max_hold_seconds", "OOM_FORENSICS_MAX_HOLD_SECONDS",
+     [](const std::string& text, Settings* settings) {
+       return ParseCount(text, 0, 600, &settings->max_hold_seconds);
+     }},
     {"snapshot_signal", "OOM_FORENSICS_SNAPSHOT_SIGNAL",
      [](const std::string& text, Settings* settings) {
        return ParseSignal(text, &settings->snapshot_signal);

@@ -72,6 +72,9 @@ struct Settings {
   // Files are written for so many out-of-memories of a process; the rest is
   // counted.
   uint64_t max_reports = 5;
+  // A refused request is held so long, at most, for its report to be on disk
+  // before its caller hears of it.
+  uint64_t max_hold_seconds = 5;
   // Of the modules that XLA compiled (HLO with its buffer assignment), so many
   // bytes go into a run; 0: none.
   uint64_t max_module_bytes = uint64_t{32} << 20;

@@ -25,6 +25,8 @@ BFC_ENVIRONMENT = {
     "TF_CPP_MIN_LOG_LEVEL": "2",
     "TF_ENABLE_ONEDNN_OPTS": "0",
     "CUDA_VISIBLE_DEVICES": "",
+    # Tests share the machine with builds: what a report holds must not depend on that.
+    "OOM_FORENSICS_MAX_HOLD_SECONDS": "60",
 }
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]

@@ -1,24 +1,40 @@
 #include "collector/flight_recorder/flight_recorder.h"
 
+#include <algorithm>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "collector/diagnostics.h"
-#include "collector/flight_recorder/memory_story.h"
-#include "collector/flight_recorder/report.h"
 #include "collector/flight_recorder/run_folder.h"
 #include "collector/flight_recorder/summary.h"
-#include "collector/flight_recorder/user_line.h"
+#include "collector/no_throw.h"
+#include "collector/python/gil.h"
 #include "collector/recording/clock.h"
+#include "collector/recording/thread_state.h"
 
 namespace oom_forensics::collector {
 namespace {
 
-// Of the report; the trace has all that the recorder keeps.
-constexpr size_t kRecentAllocations = 1000;
+using std::chrono::duration;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
 
-// Refused requests whose story is kept for the exceptions that tell of them.
-constexpr size_t kTold = 64;
+// Threads wait for each other's memory all the time: one that waits longer may
+// be refused.
+constexpr milliseconds kPatience{1000};
+// TensorFlow's own patience, and how long its end is waited for.
+constexpr seconds kTensorFlowWaits{10};
+constexpr seconds kLongestWait{60};
+// Left of the time that a request is held, to write what Python found.
+constexpr duration<double> kToWrite{0.5};
+// Python is asked about the first incidents; and for nothing this often.
+constexpr uint64_t kMostQuestions = 3;
+constexpr int kMostVainQuestions = 5;
+// The process's end waits so long for a run that is being written.
+constexpr seconds kLastWait{5};
+
+constexpr char kComplete[] = "complete";
 
 std::string JoinLines(const std::vector<std::string>& lines) {
   std::string text;
@@ -31,222 +47,276 @@ std::string JoinLines(const std::vector<std::string>& lines) {
 
 }  // namespace
 
+uint64_t FlightRecorder::OnWait(const RefusedRequest& request) noexcept {
+  return NoThrow(
+      [&]() -> uint64_t {
+        const Settings settings = sources_.settings();
+        std::lock_guard<std::mutex> lock(mutex_);
+        if (incident_ == nullptr) {
+          if (incidents_ >= std::min(kMostQuestions, settings.max_reports) ||
+              vain_questions_ >= kMostVainQuestions || !evidence_.CanLook() ||
+              !settings.evidence.enabled || Begin(request) == nullptr) {
+            return 0;
+          }
+        }
+        ++incident_->waiting;
+        return incident_->id;
+      },
+      uint64_t{0});
+}
+
+void FlightRecorder::OnWaitOver(uint64_t incident) noexcept {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (incident_ == nullptr || incident_->id != incident) return;
+  if (--incident_->waiting == 0) changed_.notify_all();
+}
+
 void FlightRecorder::OnOutOfMemory(const RefusedRequest& refused) noexcept {
   count_.fetch_add(1, std::memory_order_relaxed);
   try {
-    const int64_t began_ns = CoarseClockNs() - refused.waited_ns;
-    std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-    if (!lock.owns_lock() || began_ns < incident_end_ns_.load()) {
-      Join(refused);
-      WriteWhatJoined(&lock);
-      return;
-    }
     const Settings settings = sources_.settings();
-    const uint64_t number = incidents_.fetch_add(1) + 1;
-    const std::string enough = std::to_string(settings.max_reports);
-    if (number > settings.max_reports) {
-      Remember(refused, "out of memory number " + std::to_string(number) +
-                            " of this process; only the first " + enough +
-                            " were reported.");
-      if (number == settings.max_reports + 1) {
-        Say("out of memory again; " + enough +
-            " reports are enough (max_reports), further ones are only counted");
-      }
+    // Python's look needs its lock, and so may others that are refused.
+    std::optional<python::ReleasedGil> released;
+    if (evidence_.CanLook()) released.emplace();
+    std::unique_lock<std::mutex> lock(mutex_);
+    const bool joins = incident_ != nullptr;
+    if (!joins && CoarseClockNs() - refused.waited_ns < complete_ns_) {
+      stories_.AddJoined(refused.site.shape, RequestLine(refused.site));
       return;
     }
-    std::string error;
-    const std::string folder =
-        Write("oom", refused, number, Logdir(settings), &error);
-    Say(folder.empty() ? "no report was written: " + error
-                       : "the whole story: oom-forensics report " + folder);
-    incident_end_ns_ = CoarseClockNs();
-    WriteWhatJoined(&lock);
+    if (!joins && incidents_ >= settings.max_reports) {
+      CountOnly(refused, settings);
+      return;
+    }
+    const std::shared_ptr<Incident> incident =
+        joins ? incident_ : Begin(refused);
+    if (incident == nullptr) {
+      Say("out of memory; there is no thread to be had to write a report");
+      return;
+    }
+    if (incident->refused.empty()) incident->refused_at = Clock::now();
+    incident->refused.push_back(refused);
+    changed_.notify_all();
+    if (incident->holds_nobody || settings.max_hold_seconds == 0) return;
+    if (!changed_.wait_for(lock, seconds(settings.max_hold_seconds),
+                           [&] { return incident->is_over; })) {
+      incident->holds_nobody = true;
+      Say("the report is not complete after " +
+          std::to_string(settings.max_hold_seconds) +
+          " s (max_hold_seconds); the program goes on");
+    }
   } catch (...) {  // bad_alloc: there is no memory even for the story
     Say("out of memory; there is not enough left to write a report");
   }
 }
 
-void FlightRecorder::Join(const RefusedRequest& refused) {
-  std::string summary = RequestLine(refused.site);
-  {
-    std::lock_guard<std::mutex> lock(strings_mutex_);
-    if (!told_.empty()) {
-      summary += "\nAt the same moment: " + told_.back().summary;
+std::shared_ptr<FlightRecorder::Incident> FlightRecorder::Begin(
+    const RefusedRequest& request) {
+  auto incident = std::make_shared<Incident>();
+  incident->id = ++begun_;
+  incident->first = request;
+  try {
+    std::thread([this, incident] {
+      CurrentThread().is_looking = true;
+      if (!NoThrow([&] { Attend(incident.get()); })) {
+        Say("out of memory; there is not enough left to write a report");
+      }
+      End(incident.get());
+    }).detach();
+  } catch (...) {
+    return nullptr;
+  }
+  incident_ = incident;
+  return incident;
+}
+
+void FlightRecorder::Attend(Incident* incident) {
+  Question question;
+  if (AwaitRefusal(incident, &question)) Report(incident, std::move(question));
+}
+
+bool FlightRecorder::AwaitRefusal(Incident* incident, Question* question) {
+  const auto is_decided = [incident] {
+    return !incident->refused.empty() || incident->waiting == 0;
+  };
+  std::unique_lock<std::mutex> lock(mutex_);
+  // Who begins an incident holds the lock until it waits, or is refused.
+  if (!changed_.wait_for(lock, kPatience, is_decided)) {
+    const Settings settings = sources_.settings();
+    lock.unlock();
+    const RecentTrace trace = TakeRecentTrace(sources_, "oom", std::nullopt);
+    const seconds held(settings.max_hold_seconds);
+    Ask(*incident, incident->first, trace.xspace, trace.session.address_shift,
+        kTensorFlowWaits - kPatience + held - kToWrite, question);
+    lock.lock();
+    changed_.wait_for(lock, kLongestWait, is_decided);
+  }
+  if (!incident->refused.empty()) return true;
+  // Who is refused from now on begins another.
+  incident_.reset();
+  if (question->why_not.empty()) {
+    ++vain_questions_;
+    evidence_.Take(incident->id);
+  }
+  return false;
+}
+
+void FlightRecorder::Ask(const Incident& incident,
+                         const RefusedRequest& request,
+                         const std::string& xspace, uint64_t address_shift,
+                         duration<double> limit, Question* question) {
+  question->address_shift = address_shift;
+  question->why_not = evidence_.Begin(incident.id, request, xspace,
+                                      address_shift, limit.count());
+}
+
+void FlightRecorder::Report(Incident* incident, Question question) {
+  const Settings settings = sources_.settings();
+  std::unique_lock<std::mutex> lock(mutex_);
+  const uint64_t number = ++incidents_;
+  const RefusedRequest refused = incident->refused.front();
+  const Clock::time_point end =
+      incident->refused_at + seconds(settings.max_hold_seconds);
+  lock.unlock();
+
+  Run run(sources_, "oom", refused, number, question.address_shift);
+  for (const std::string& line : run.summary()) Say(line);
+  if (!question.why_not.empty()) {
+    if (!settings.evidence.enabled) {
+      question.why_not = "it is switched off (evidence)";
+    } else if (number > kMostQuestions) {
+      question.why_not = "it is asked about the first " +
+                         std::to_string(kMostQuestions) + " only";
+    } else {
+      Ask(*incident, refused, run.xspace(), run.address_shift(),
+          end - kToWrite - Clock::now(), &question);
     }
   }
-  Remember(refused, std::move(summary));
-  ++joined_;
-}
-
-void FlightRecorder::Remember(const RefusedRequest& refused,
-                              std::string summary) {
-  std::lock_guard<std::mutex> lock(strings_mutex_);
-  if (told_.size() == kTold) told_.pop_front();
-  told_.push_back({std::string(refused.site.shape), std::move(summary)});
-}
-
-void FlightRecorder::WriteWhatJoined(std::unique_lock<std::mutex>* lock) {
-  // Who joins between the last look and the unlocking finds the lock taken, and
-  // leaves it to this thread.
-  while (joined_.load() > 0) {
-    if (!lock->owns_lock() && !lock->try_lock()) return;
-    WriteAgain();
-    lock->unlock();
+  // Before Python has answered: should the process end meanwhile, this is
+  // there.
+  const bool asked = question.why_not.empty();
+  bool heard = asked && evidence_.WaitForEnd(incident->id, Clock::now());
+  std::string planes = heard ? evidence_.Take(incident->id) : "";
+  std::string error;
+  bool written = run.Write(Logdir(settings), planes,
+                           heard   ? kComplete
+                           : asked ? "it has not answered yet"
+                                   : question.why_not,
+                           &error);
+  bool is_behind = asked && !heard;
+  if (is_behind) {
+    const auto to_write = std::chrono::duration_cast<Clock::duration>(kToWrite);
+    heard = written && evidence_.WaitForEnd(incident->id, end - to_write);
+    planes = evidence_.Take(incident->id);
+    if (!heard)
+      question.why_not = planes.empty() ? "it did not answer in time"
+                                        : "it did not finish in time";
+  }
+  lock.lock();
+  const size_t in_trace = incident->refused.size();
+  lock.unlock();
+  if (written && (is_behind || in_trace > 1)) {
+    if (in_trace > 1) run.LookAgain();
+    written =
+        run.Write("", planes, heard ? kComplete : question.why_not, &error);
+  }
+  Tell(run, incident->id, refused, written ? "" : error);
+  if (written && !heard && settings.evidence.enabled) {
+    Say("the report lacks what Python knows, or a part of it: " +
+        question.why_not);
   }
 }
 
-void FlightRecorder::WriteAgain() {
-  // More may join while it writes.
-  while (const uint64_t joined = joined_.exchange(0)) {
-    if (!incident_folder_.has_value()) continue;
-    SessionFacts session = sources_.session();
-    session.origin = "oom";
-    session.writes_own_file = true;
-    session.buffer_events = sources_.settings().allocation_log_buffer_size;
-    const auto recording = sources_.recorder->Recent();
-    std::string error;
-    const bool written =
-        WriteTraceTo(*incident_folder_, session, sources_.allocators(),
-                     *recording, sources_.recorder->sites().Snapshot(), &error);
-    Say(std::to_string(joined) + " more requests were refused at the same " +
-        "moment" + (written ? "" : "; they are not in the report: " + error));
-    incident_end_ns_ = CoarseClockNs();
+void FlightRecorder::Tell(const Run& run, uint64_t incident,
+                          const RefusedRequest& refused,
+                          const std::string& error) {
+  std::vector<std::string> summary = run.summary();
+  if (!run.path().empty()) {
+    Say("the whole story: oom-forensics report " + run.path());
+    summary.push_back("The whole story: " + run.path());
+    written_runs_.Add(run.Written(incident));
   }
+  if (!error.empty()) Say("no report was written: " + error);
+  stories_.SetReport(run.report());
+  stories_.Add(refused.site.shape, JoinLines(summary));
+}
+
+void FlightRecorder::CountOnly(const RefusedRequest& refused,
+                               const Settings& settings) {
+  const uint64_t number = ++incidents_;
+  const std::string enough = std::to_string(settings.max_reports);
+  stories_.Add(refused.site.shape, "out of memory number " +
+                                       std::to_string(number) +
+                                       " of this process; only the first " +
+                                       enough + " were reported.");
+  if (number == settings.max_reports + 1) {
+    Say("out of memory again; " + enough +
+        " reports are enough (max_reports), further ones are only counted");
+  }
+}
+
+void FlightRecorder::End(Incident* incident) noexcept {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (incident->refused.size() > 1) {
+    NoThrow([&] {
+      Say(std::to_string(incident->refused.size() - 1) +
+          " more requests were refused at the same moment");
+      for (size_t i = 1; i < incident->refused.size(); ++i) {
+        const SiteKey& site = incident->refused[i].site;
+        stories_.AddJoined(site.shape, RequestLine(site));
+      }
+    });
+  }
+  if (!incident->refused.empty()) complete_ns_ = CoarseClockNs();
+  incident->is_over = true;
+  if (incident_.get() == incident) incident_.reset();
+  changed_.notify_all();
 }
 
 std::string FlightRecorder::Snapshot(const std::string& logdir,
                                      std::string* error) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  std::string folder =
-      Write("snapshot", {}, 0,
-            logdir.empty() ? Logdir(sources_.settings()) : logdir, error);
-  // What joined an incident meanwhile found this taken.
-  WriteWhatJoined(&lock);
-  return folder;
-}
-
-bool FlightRecorder::WriteTraceTo(const RunFolder& folder,
-                                  const SessionFacts& session,
-                                  const std::vector<AllocatorState>& states,
-                                  const Recording& recording,
-                                  const std::vector<const Site*>& sites,
-                                  std::string* error) {
-  std::vector<AllocatorInfo> allocators;
-  for (const AllocatorState& state : states) {
-    if (state.has_events) allocators.push_back(state.info);
-  }
-  const uint64_t address_shift = AddressShift(session, recording);
-  const std::string name = HostName() + ".xplane.pb";
-  const bool written = folder.Write(
-      name,
-      WriteTrace(session, allocators, recording, sites,
-                 sources_.recorder->stacks().Snapshot()) +
-          sources_.device_planes(recording.baseline.time_ns, address_shift) +
-          sources_.module_plane(recording, sites),
-      error);
-  if (written) {
-    written_runs_.Add({folder.path() + "/" + name, session.origin,
-                       address_shift, folder.remote_logdir()});
-  }
-  return written;
-}
-
-std::string FlightRecorder::Write(const std::string& origin,
-                                  const RefusedRequest& refused,
-                                  uint64_t number, const std::string& logdir,
-                                  std::string* error) {
-  const Settings settings = sources_.settings();
-  SessionFacts session = sources_.session();
-  session.origin = origin;
-  session.writes_own_file = true;
-  session.buffer_events = settings.allocation_log_buffer_size;
-
-  const auto recording = sources_.recorder->Recent();
-  const auto sites = sources_.recorder->sites().Snapshot();
-  const auto stacks = sources_.recorder->stacks().Snapshot();
-  const MemoryStory story =
-      TellStory(*recording, sites, sources_.allocators(), sources_.device_of,
-                refused.sequence, kRecentAllocations);
-  std::vector<std::string> summary;
-  if (story.oom.has_value()) {
-    summary = SummaryLines(story);
-    const std::string line =
-        UserLine(session.source, stacks, story.oom->site.stack);
-    if (!line.empty()) {
-      summary.insert(summary.begin() + 1, "It asked at " + line);
-    }
-  }
-  for (const std::string& line : summary) Say(line);
-
-  const std::string host = HostName();
-  std::optional<RunFolder> folder;
-  if (logdir.empty()) {
-    *error = "there is no folder to write to; set OOM_FORENSICS_LOGDIR";
-  } else {
-    folder = RunFolder::Make(logdir, story.time_ns, origin, error);
-  }
-  const std::string trace_path =
-      folder.has_value() ? folder->path() + "/" + host + ".xplane.pb" : "";
-  const std::string report =
-      WriteReport(story, session, settings, number, summary, host, trace_path);
-  bool written = false;
-  if (folder.has_value()) {
-    // The trace last: it is by the trace that a run is found.
-    written = folder->Write(host + ".oom_report.json", report, error) &&
-              WriteTraceTo(*folder, session, story.allocators, *recording,
-                           sites, error);
-    if (!written) folder->RemoveIfEmpty();
-  }
-  if (origin == "oom") {
-    incident_folder_.reset();
-    if (written) incident_folder_ = folder;
-  }
-  if (!summary.empty()) {
-    if (written) summary.push_back("The whole story: " + folder->path());
-    Remember(refused, JoinLines(summary));
-  }
-  std::lock_guard<std::mutex> lock(strings_mutex_);
-  last_report_ = report;
-  return written ? folder->path() : "";
+  Run run(sources_, "snapshot", {}, 0, std::nullopt);
+  const bool written = run.Write(
+      logdir.empty() ? Logdir(sources_.settings()) : logdir, "", "", error);
+  stories_.SetReport(run.report());
+  if (!written) return "";
+  written_runs_.Add(run.Written(0));
+  return run.path();
 }
 
 std::string FlightRecorder::Logdir(const Settings& settings) {
   if (!settings.logdir.empty()) return settings.logdir;
   {
-    std::lock_guard<std::mutex> lock(strings_mutex_);
+    std::lock_guard<std::mutex> lock(mutex_);
     if (!learnt_logdir_.empty()) return learnt_logdir_;
   }
   return DefaultLogdir();
 }
 
 void FlightRecorder::LearnLogdir(const std::string& logdir) {
-  std::lock_guard<std::mutex> lock(strings_mutex_);
+  std::lock_guard<std::mutex> lock(mutex_);
   learnt_logdir_ = logdir;
 }
 
-std::string FlightRecorder::LastReport() {
-  std::lock_guard<std::mutex> lock(strings_mutex_);
-  return last_report_;
-}
-
-std::string FlightRecorder::SummaryFor(const std::string& message) {
-  std::lock_guard<std::mutex> lock(strings_mutex_);
-  for (auto told = told_.rbegin(); told != told_.rend(); ++told) {
-    // "OOM when allocating tensor with shape[8,16] and type float on ..."
-    if (message.find("shape" + told->shape + " ") != std::string::npos) {
-      return told->summary;
-    }
+void FlightRecorder::StopEvidence() {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_for(lock, kLastWait, [this] {
+      return incident_ == nullptr || incident_->refused.empty();
+    });
   }
-  return told_.empty() ? "" : told_.back().summary;
+  evidence_.SetLook(nullptr);
 }
 
 void FlightRecorder::AfterForkInChild() {
-  // Their owners, if they had any, are in the parent.
+  // Their owners, if they had any, are in the parent, as is the incident.
   new (&mutex_) std::mutex;
-  new (&strings_mutex_) std::mutex;
-  // The parent writes the incident that it has.
-  joined_ = 0;
-  incident_end_ns_ = 0;
+  new (&changed_) std::condition_variable;
+  incident_.reset();
+  incidents_ = 0;
+  complete_ns_ = 0;
+  evidence_.AfterForkInChild();
+  stories_.AfterForkInChild();
   written_runs_.AfterForkInChild();
 }
 

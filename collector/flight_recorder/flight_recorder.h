@@ -3,67 +3,53 @@
 // the last events that opens like any other, and a JSON report, which also
 // stays in the process for Python to read.
 //
-// It works in the thread whose request has just failed, after the allocator has
-// given up and holds no lock, and before the op hears of it: the report is on
-// disk even if nobody catches the error.
+// An incident has a thread of its own, which looks, asks Python and writes. A
+// refused request is held until all of that is on disk, so that it is there
+// even if the op, or TensorFlow, then takes the process down; but never longer
+// than `max_hold_seconds`, whatever a disk or Python does.
 //
-// Incidents. Threads and replicas fail together: a request that began to wait
-// before the last report was complete belongs to the same incident. It gets no
-// report of its own; the trace of the incident is written again, so that it
-// holds that failure too. The first few incidents of a process are reported;
-// further ones, as a search for the batch size makes them, are only counted.
+//   waits ──▶ the incident begins; after a second Python is asked
+//     ├─ gets memory ──▶ it is forgotten
+//     └─ refused ──▶ trace and report ──▶ with Python's planes ──▶ complete:
+//                                                  the refused go on
+//
+// Threads and replicas fail together: who is refused before the incident is
+// complete belongs to it and is in its trace, which is written over once for
+// that. Who began to wait before it was complete and is refused later belongs
+// to it too, and is only told of in its own error. The first few incidents of
+// a process are reported; further ones, as a search for the batch size makes
+// them, are only counted.
 #ifndef OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_FLIGHT_RECORDER_H_
 #define OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_FLIGHT_RECORDER_H_
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
-#include <deque>
-#include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "collector/flight_recorder/memory_story.h"
-#include "collector/flight_recorder/run_folder.h"
+#include "collector/flight_recorder/python_evidence.h"
+#include "collector/flight_recorder/run.h"
+#include "collector/flight_recorder/stories.h"
 #include "collector/flight_recorder/written_runs.h"
-#include "collector/recording/recorder.h"
 #include "collector/settings.h"
-#include "collector/tensorflow/allocator_state.h"
-#include "collector/trace/trace_writer.h"
+#include "collector/tensorflow/request_recorder.h"
 
 namespace oom_forensics::collector {
 
-class FlightRecorder {
+class FlightRecorder : public RefusalListener {
  public:
-  struct Sources {
-    Recorder* recorder = nullptr;
-    // Asks every allocator for its state; takes their locks.
-    std::function<std::vector<AllocatorState>()> allocators;
-    // The facts of the process; the flight recorder fills in the origin.
-    std::function<SessionFacts()> session;
-    std::function<Settings()> settings;
-    // How full the device of an allocator was at the last out-of-memory.
-    DeviceOf device_of = [](const AllocatorInfo&) { return std::nullopt; };
-    // The planes of the CUDA devices since a time (nanoseconds since the
-    // epoch), their addresses less `address_shift`, as an XSpace to append;
-    // empty without a device.
-    std::function<std::string(int64_t start_ns, uint64_t address_shift)>
-        device_planes = [](int64_t, uint64_t) { return std::string(); };
-    // The plane of the modules that XLA compiled, as an XSpace to append; empty
-    // where XLA plays no part.
-    std::function<std::string(const Recording&,
-                              const std::vector<const Site*>&)>
-        module_plane = [](const Recording&, const std::vector<const Site*>&) {
-          return std::string();
-        };
-  };
+  explicit FlightRecorder(RunSources sources) : sources_(std::move(sources)) {}
 
-  explicit FlightRecorder(Sources sources) : sources_(std::move(sources)) {}
-
-  // Reports a request that has just been refused. Never throws, never fails the
-  // job.
-  void OnOutOfMemory(const RefusedRequest& refused) noexcept;
+  uint64_t OnWait(const RefusedRequest& request) noexcept override;
+  void OnWaitOver(uint64_t incident) noexcept override;
+  // Reports a request that has just been refused. Never throws, never fails
+  // the job.
+  void OnOutOfMemory(const RefusedRequest& refused) noexcept override;
 
   // Writes what is there now into `logdir` (empty: where reports go). Returns
   // the folder, or nothing and a sentence in `error`.
@@ -75,17 +61,15 @@ class FlightRecorder {
   // Where reports go now.
   std::string CurrentLogdir() { return Logdir(sources_.settings()); }
 
-  // The JSON report of the last out-of-memory or snapshot; empty if there was
-  // none.
-  std::string LastReport();
-  // The summary of the out-of-memory that TensorFlow's error with this message
-  // tells of: the last one of the shape that it names, else the last one. Its
-  // lines are separated by newlines; empty if there was none.
-  std::string SummaryFor(const std::string& message);
+  // Python is about to end. Waits, a moment, for what is being written.
+  void StopEvidence();
+
   // Out-of-memories so far, reported or not; several of one incident count
   // each.
   uint64_t count() const { return count_.load(std::memory_order_relaxed); }
 
+  PythonEvidence& evidence() { return evidence_; }
+  Stories& stories() { return stories_; }
   // The runs that were written here or by a recording of Python.
   WrittenRuns& written_runs() { return written_runs_; }
 
@@ -93,49 +77,67 @@ class FlightRecorder {
   void AfterForkInChild();
 
  private:
-  // A refused request's shape as TensorFlow's error names it, and its story.
-  struct Told {
-    std::string shape;
-    std::string summary;
+  using Clock = std::chrono::steady_clock;
+
+  // All but the id is guarded by mutex_.
+  struct Incident {
+    uint64_t id = 0;
+    // Requests that wait.
+    int waiting = 0;
+    // The first one that waited, or was refused.
+    RefusedRequest first;
+    std::vector<RefusedRequest> refused;
+    Clock::time_point refused_at;
+    bool is_over = false;
+    // It took too long for one already.
+    bool holds_nobody = false;
+  };
+  // What came of asking Python.
+  struct Question {
+    std::optional<uint64_t> address_shift;
+    // Why it was not asked; empty: it was.
+    std::string why_not = "it was not asked";
   };
 
-  // Makes trace and report and writes them. Guarded by mutex_.
-  std::string Write(const std::string& origin, const RefusedRequest& refused,
-                    uint64_t number, const std::string& logdir,
-                    std::string* error);
-  // Sees to it that the incident's trace holds what joined it; unlocks mutex_.
-  void WriteWhatJoined(std::unique_lock<std::mutex>* lock);
-  // Writes the incident's trace again. Guarded by mutex_.
-  void WriteAgain();
-  bool WriteTraceTo(const RunFolder& folder, const SessionFacts& session,
-                    const std::vector<AllocatorState>& states,
-                    const Recording& recording,
-                    const std::vector<const Site*>& sites, std::string* error);
-  // Another request of the incident that was reported last.
-  void Join(const RefusedRequest& refused);
-  void Remember(const RefusedRequest& refused, std::string summary);
+  // Begins an incident with a thread of its own; null where there is none to
+  // be had. With mutex_ held.
+  std::shared_ptr<Incident> Begin(const RefusedRequest& request);
+  // The thread.
+  void Attend(Incident* incident);
+  // Waits until a request is refused, and asks Python if that takes a while.
+  // False: all got their memory.
+  bool AwaitRefusal(Incident* incident, Question* question);
+  void Ask(const Incident& incident, const RefusedRequest& request,
+           const std::string& xspace, uint64_t address_shift,
+           std::chrono::duration<double> limit, Question* question);
+  void Report(Incident* incident, Question question);
+  // Makes known what was written; `error`: why not all was.
+  void Tell(const Run& run, uint64_t incident, const RefusedRequest& refused,
+            const std::string& error);
+  // Only counts an incident; says so once. With mutex_ held.
+  void CountOnly(const RefusedRequest& refused, const Settings& settings);
+  void End(Incident* incident) noexcept;
   // Where reports go: as configured, as learnt, or the default; in this order.
   std::string Logdir(const Settings& settings);
 
-  const Sources sources_;
+  const RunSources sources_;
+  PythonEvidence evidence_;
+  Stories stories_;
   WrittenRuns written_runs_;
   std::atomic<uint64_t> count_{0};
-  std::atomic<uint64_t> incidents_{0};
-  // When the last report was complete, as CoarseClockNs(); 0: there was none.
-  std::atomic<int64_t> incident_end_ns_{0};
-  // Refused requests that the incident's trace does not hold yet.
-  std::atomic<uint64_t> joined_{0};
-  // Held while a report is written. Who finds it taken does not wait, and joins
-  // the incident; whoever holds it writes the trace again.
+
   std::mutex mutex_;
-  // Where the last incident was written to. Guarded by mutex_.
-  std::optional<RunFolder> incident_folder_;
-  // Guards what follows.
-  std::mutex strings_mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_. The incident that is under way; null: none is.
+  std::shared_ptr<Incident> incident_;
+  uint64_t begun_ = 0;
+  // Those in which a request was refused.
+  uint64_t incidents_ = 0;
+  // Those that Python was asked about for nothing.
+  int vain_questions_ = 0;
+  // When the last one was complete, as CoarseClockNs(); 0: there was none.
+  int64_t complete_ns_ = 0;
   std::string learnt_logdir_;
-  std::string last_report_;
-  // The last ones, newest last.
-  std::deque<Told> told_;
 };
 
 }  // namespace oom_forensics::collector

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +23,11 @@ namespace oom_forensics::collector {
 namespace {
 
 namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// Longer than a report takes.
+constexpr int64_t kWaitedNs = 10'000'000'000;
 
 class FlightRecorderTest : public testing::Test {
  protected:
@@ -29,7 +36,13 @@ class FlightRecorderTest : public testing::Test {
                 testing::UnitTest::GetInstance()->current_test_info()->name()),
         recorder_(Settings{}),
         flight_recorder_({&recorder_, [] { return States(); },
-                          [] { return SessionFacts(); },
+                          [this] {
+                            std::this_thread::sleep_for(hangs_);
+                            if (fails_after_ >= 0) {
+                              test::FailHeapAfter(fails_after_);
+                            }
+                            return SessionFacts();
+                          },
                           [this] { return settings_; }}) {
     fs::remove_all(logdir_);
     settings_.logdir = logdir_;
@@ -79,27 +92,73 @@ class FlightRecorderTest : public testing::Test {
 
   const fs::path logdir_;
   Settings settings_;
+  // In the incident's own thread.
+  milliseconds hangs_{0};
+  int fails_after_ = -1;
   Recorder recorder_;
   FlightRecorder flight_recorder_;
 };
 
-TEST_F(FlightRecorderTest, ThreadsThatFailTogetherAreOneIncidentAndAllAreInIt) {
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i) {
-    threads.emplace_back([this, i] {
-      // They have waited for longer than a report takes.
-      constexpr int64_t kWaitedNs = 10'000'000'000;
-      flight_recorder_.OnOutOfMemory(Refuse("op_" + std::to_string(i),
-                                            "[" + std::to_string(i) + "]",
-                                            i == 0 ? 0 : kWaitedNs));
-    });
-    // The first one is the incident's.
-    if (i == 0) {
-      threads.front().join();
-      ASSERT_EQ(Traces().size(), 1u);
-    }
+// What stands for Python: a C function, as ctypes makes one.
+struct Python {
+  std::atomic<FlightRecorder*> recorder{nullptr};
+  std::atomic<int> questions{0};
+  // It answers once so many requests were refused, or after so long.
+  uint64_t awaits = 0;
+  milliseconds takes{0};
+};
+Python g_python;
+
+void Look(const char* question) {
+  FlightRecorder* const recorder = g_python.recorder;
+  ++g_python.questions;
+  const auto end = steady_clock::now() + std::chrono::seconds(4);
+  while (recorder->count() < g_python.awaits && steady_clock::now() < end) {
+    std::this_thread::sleep_for(milliseconds(1));
   }
-  for (size_t i = 1; i < threads.size(); ++i) threads[i].join();
+  std::this_thread::sleep_for(g_python.takes);
+  const std::string text = question;
+  const size_t id = text.find("\"incident\":") + 11;
+  recorder->evidence().Add(std::strtoull(text.c_str() + id, nullptr, 10),
+                           "found by Python");
+}
+
+class EvidenceTest : public FlightRecorderTest {
+ protected:
+  EvidenceTest() {
+    g_python.recorder = &flight_recorder_;
+    g_python.questions = 0;
+    g_python.awaits = 0;
+    g_python.takes = milliseconds(0);
+    flight_recorder_.evidence().SetLook(&Look);
+  }
+  // Threads of its own must not outlive what they look at.
+  ~EvidenceTest() override { flight_recorder_.StopEvidence(); }
+
+  // How long the refused request is held.
+  milliseconds Held(const RefusedRequest& refused) {
+    const auto begin = steady_clock::now();
+    flight_recorder_.OnOutOfMemory(refused);
+    return std::chrono::duration_cast<milliseconds>(steady_clock::now() -
+                                                    begin);
+  }
+};
+
+TEST_F(EvidenceTest, ThreadsThatFailTogetherAreOneIncidentAndAllAreInIt) {
+  g_python.awaits = 8;
+  std::vector<std::thread> threads;
+  std::atomic<int> without{0};
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([this, i, &without] {
+      flight_recorder_.OnOutOfMemory(
+          Refuse("op_" + std::to_string(i), "[" + std::to_string(i) + "]"));
+      // It goes on when all is on disk, not before.
+      const std::string trace = Read(Traces().at(0));
+      if (trace.find("found by Python") == std::string::npos) ++without;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(without, 0);
   EXPECT_EQ(flight_recorder_.count(), 8u);
   ASSERT_EQ(Traces().size(), 1u);
   const std::string trace = Read(Traces().front());
@@ -108,12 +167,94 @@ TEST_F(FlightRecorderTest, ThreadsThatFailTogetherAreOneIncidentAndAllAreInIt) {
   }
 }
 
+TEST_F(EvidenceTest, WhatPythonFindsIsOnDiskBeforeTheRefusalReturns) {
+  flight_recorder_.OnOutOfMemory(Refuse("op", "[8,16]"));
+  EXPECT_NE(Read(Traces().at(0)).find("found by Python"), std::string::npos);
+  EXPECT_NE(flight_recorder_.stories().LastReport().find(
+                R"("python_evidence":"complete")"),
+            std::string::npos);
+}
+
+TEST_F(EvidenceTest, ARequestThatWaitsIsLookedAtMeanwhile) {
+  g_python.takes = milliseconds(300);
+  RefusedRequest request = Refuse("op", "[1]", kWaitedNs);
+  ASSERT_NE(flight_recorder_.OnWait(request), 0u);
+  std::this_thread::sleep_for(milliseconds(2000));
+  EXPECT_EQ(g_python.questions, 1);
+  EXPECT_TRUE(Traces().empty());
+  EXPECT_LT(Held(request), milliseconds(250)) << "Python has answered already";
+  EXPECT_NE(Read(Traces().at(0)).find("found by Python"), std::string::npos);
+}
+
+TEST_F(EvidenceTest, WhoGetsMemoryAfterAllLeavesNothingBehind) {
+  const uint64_t wait = flight_recorder_.OnWait(Refuse("op", "[1]"));
+  std::this_thread::sleep_for(milliseconds(1500));
+  flight_recorder_.OnWaitOver(wait);
+  std::this_thread::sleep_for(milliseconds(100));
+  EXPECT_EQ(g_python.questions, 1);
+  EXPECT_TRUE(Traces().empty());
+  EXPECT_EQ(flight_recorder_.count(), 0u);
+  flight_recorder_.OnOutOfMemory(Refuse("later", "[2]"));
+  EXPECT_NE(flight_recorder_.stories().LastReport().find(R"("oom_number":1,)"),
+            std::string::npos);
+}
+
+TEST_F(EvidenceTest, NoRequestIsHeldLongerThanSaidAndTheNativeHalfIsThere) {
+  settings_.max_hold_seconds = 1;
+  g_python.takes = milliseconds(2500);
+  EXPECT_LT(Held(Refuse("op", "[1]")), milliseconds(1400));
+  EXPECT_NE(Read(Traces().at(0)).find("op"), std::string::npos);
+  EXPECT_NE(
+      flight_recorder_.stories().LastReport().find("did not answer in time"),
+      std::string::npos);
+}
+
+TEST_F(EvidenceTest, ADiskThatHangsHoldsOneRequestOnceAndNoOtherAtAll) {
+  settings_.max_hold_seconds = 1;
+  hangs_ = milliseconds(2500);
+  EXPECT_LT(Held(Refuse("op", "[1]")), milliseconds(1400));
+  EXPECT_LT(Held(Refuse("op", "[2]")), milliseconds(200));
+  EXPECT_LT(Held(Refuse("op", "[3]")), milliseconds(200));
+}
+
+TEST_F(FlightRecorderTest, ALaterRefusalLeavesTheFirstIncidentsTraceAlone) {
+  flight_recorder_.OnOutOfMemory(Refuse("first", "[8,16]"));
+  ASSERT_EQ(Traces().size(), 1u);
+  const std::string trace = Read(Traces().front());
+  // The recorder's memory holds other events by now.
+  const uint32_t site = recorder_.sites().Intern(SiteKey())->id;
+  for (uint64_t i = 0; i < 2 * settings_.allocation_log_buffer_size; ++i) {
+    recorder_.RecordAlloc(0, reinterpret_cast<void*>(4096 + 256 * (i % 64)),
+                          site, 1, 1);
+    recorder_.RecordFree(0, reinterpret_cast<void*>(4096 + 256 * (i % 64)), 1);
+  }
+  for (int i = 0; i < 5; ++i) {
+    flight_recorder_.OnOutOfMemory(Refuse("second", "[32]", kWaitedNs));
+  }
+  ASSERT_EQ(Traces().size(), 1u);
+  EXPECT_TRUE(Read(Traces().front()) == trace);
+}
+
+TEST_F(FlightRecorderTest, ThreadsThatAreRefusedAgainAndAgainAreAllLetGo) {
+  settings_.max_reports = 5;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([this] {
+      for (int i = 0; i < 50; ++i) {
+        flight_recorder_.OnOutOfMemory(Refuse("op", "[1]"));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(flight_recorder_.count(), 200u);
+  EXPECT_LE(Traces().size(), 5u);
+}
+
 TEST_F(FlightRecorderTest, TheStoryOfAnErrorIsThatOfItsOwnRequest) {
-  constexpr int64_t kWaitedNs = 10'000'000'000;
   flight_recorder_.OnOutOfMemory(Refuse("first", "[8,16]"));
   flight_recorder_.OnOutOfMemory(Refuse("second", "[32]", kWaitedNs));
   const auto story_of = [this](const std::string& shape) {
-    const std::string story = flight_recorder_.SummaryFor(
+    const std::string story = flight_recorder_.stories().SummaryFor(
         "OOM when allocating tensor with shape" + shape +
         " and type float on /device:CPU:0 by allocator pool");
     return story.substr(0, story.find(' '));
@@ -124,7 +265,6 @@ TEST_F(FlightRecorderTest, TheStoryOfAnErrorIsThatOfItsOwnRequest) {
 }
 
 TEST_F(FlightRecorderTest, OneIncidentSpendsOneReport) {
-  constexpr int64_t kWaitedNs = 10'000'000'000;
   flight_recorder_.OnOutOfMemory(Refuse("a", "[1]"));
   for (int i = 0; i < 5; ++i) {
     flight_recorder_.OnOutOfMemory(Refuse("b", "[2]", kWaitedNs));
@@ -160,10 +300,15 @@ TEST_F(FlightRecorderTest, SurvivesAHeapThatFailsAtEachAllocationInTurn) {
   refused.waited_ns = -1'000'000'000;
   bool reported = false;
   for (int allowed = 0; !reported; ++allowed) {
+    // In the incident's thread, and in the one whose request was refused.
+    fails_after_ = allowed;
+    flight_recorder_.OnOutOfMemory(refused);
+    reported = flight_recorder_.written_runs().TakeJson() != "[]";
+    fails_after_ = -1;
     test::FailHeapAfter(allowed);
     flight_recorder_.OnOutOfMemory(refused);
-    reported = test::AllocationsLeft() > 0;
     test::MendHeap();
+    flight_recorder_.written_runs().TakeJson();
     // What is there is whole: the trace comes last, by a rename.
     for (const fs::path& trace : Traces(logdir)) {
       EXPECT_GT(fs::file_size(trace), 0u);

@@ -167,8 +167,8 @@ std::string IsoTime(int64_t time_ns) {
 std::string WriteReport(const MemoryStory& story, const SessionFacts& session,
                         const Settings& settings, uint64_t number,
                         const std::vector<std::string>& summary,
-                        const std::string& host,
-                        const std::string& trace_path) {
+                        const std::string& host, const std::string& trace_path,
+                        const std::string& evidence) {
   JsonWriter json;
   json.BeginObject();
   json.Field("schema", "oom_forensics.oom_report");
@@ -181,6 +181,7 @@ std::string WriteReport(const MemoryStory& story, const SessionFacts& session,
   json.Field("tensorflow_version", session.tensorflow_version);
   json.Field("attribution", session.attribution);
   if (!trace_path.empty()) json.Field("trace", trace_path);
+  if (!evidence.empty()) json.Field("python_evidence", evidence);
   json.Name("summary");
   json.BeginArray();
   for (const std::string& line : summary) json.Value(line);

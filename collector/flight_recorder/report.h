@@ -17,11 +17,13 @@ namespace oom_forensics::collector {
 std::string IsoTime(int64_t time_ns);
 
 // `number` counts the out-of-memories of the process, from 1; `trace_path` is
-// where the trace of the same moment lies, empty if nowhere.
+// where the trace of the same moment lies, empty if nowhere. `evidence` says
+// what came of asking Python; empty: it is not for this report to say.
 std::string WriteReport(const MemoryStory& story, const SessionFacts& session,
                         const Settings& settings, uint64_t number,
                         const std::vector<std::string>& summary,
-                        const std::string& host, const std::string& trace_path);
+                        const std::string& host, const std::string& trace_path,
+                        const std::string& evidence);
 
 }  // namespace oom_forensics::collector
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -18,7 +19,11 @@ namespace {
 
 constexpr char kProfileFolder[] = "/plugins/profile";
 constexpr int kMaxNumber = 1000;
-constexpr size_t kKeptDefaultRuns = 20;
+// Of the default folder: runs that are the first of their process, and others.
+constexpr size_t kKeptFirstRuns = 64;
+constexpr size_t kKeptOtherRuns = 20;
+// Marks the former.
+constexpr char kFirstOfProcess[] = "/.first_of_process";
 
 std::string Failed(const std::string& what, const std::string& path) {
   return "cannot " + what + " " + path + ": " + std::strerror(errno);
@@ -61,19 +66,44 @@ std::vector<std::string> FilesIn(const std::string& folder) {
   return names;
 }
 
-// Their names begin with their time, so the first are the oldest.
+// Other processes write here too, and what one of them saw first is worth more
+// than the fifth report of another.
 void RemoveOldRuns(const std::string& logdir) {
   const std::string profiles = logdir + kProfileFolder;
   std::vector<std::string> runs = FilesIn(profiles);
-  if (runs.size() <= kKeptDefaultRuns) return;
-  runs.resize(runs.size() - kKeptDefaultRuns);
+  // Their names begin with their time.
+  std::reverse(runs.begin(), runs.end());
+  size_t firsts = 0;
+  size_t others = 0;
   for (const std::string& run : runs) {
     const std::string folder = profiles + "/" + run;
-    for (const std::string& file : FilesIn(folder)) {
+    const std::vector<std::string> files = FilesIn(folder);
+    // Somebody is about to write it.
+    if (files.empty()) continue;
+    const bool is_first = access((folder + kFirstOfProcess).c_str(), F_OK) == 0;
+    if (is_first ? ++firsts <= kKeptFirstRuns : ++others <= kKeptOtherRuns) {
+      continue;
+    }
+    for (const std::string& file : files) {
       unlink((folder + "/" + file).c_str());
     }
     rmdir(folder.c_str());
   }
+}
+
+std::string DefaultPath() {
+  const char* folder = std::getenv("TMPDIR");
+  return std::string(folder == nullptr || *folder == '\0' ? "/tmp" : folder) +
+         "/oom_forensics-" + std::to_string(getuid());
+}
+
+// Marks a run of the default folder, if it is this process's first.
+void MarkFirst(const std::string& run) {
+  static std::atomic<pid_t> has_one{0};
+  if (has_one.exchange(getpid()) == getpid()) return;
+  const int file = open((run + kFirstOfProcess).c_str(),
+                        O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (file >= 0) close(file);
 }
 
 }  // namespace
@@ -103,6 +133,7 @@ std::optional<RunFolder> RunFolder::Make(const std::string& logdir,
     }
     path = base + "_" + std::to_string(number);
   }
+  if (here == DefaultPath()) MarkFirst(path);
   return RunFolder(path, IsUrl(logdir) ? logdir : "");
 }
 
@@ -128,13 +159,13 @@ bool RunFolder::Write(const std::string& name, const std::string& bytes,
   return false;
 }
 
-void RunFolder::RemoveIfEmpty() const { rmdir(path_.c_str()); }
+void RunFolder::RemoveIfEmpty() const {
+  unlink((path_ + kFirstOfProcess).c_str());
+  rmdir(path_.c_str());
+}
 
 std::string DefaultLogdir() {
-  const char* folder = std::getenv("TMPDIR");
-  const std::string logdir =
-      std::string(folder == nullptr || *folder == '\0' ? "/tmp" : folder) +
-      "/oom_forensics-" + std::to_string(getuid());
+  const std::string logdir = DefaultPath();
   if (mkdir(logdir.c_str(), 0700) != 0 && errno != EEXIST) return "";
   // The folder for temporary files is everybody's: a link or a folder of
   // someone else under this name is a trap.

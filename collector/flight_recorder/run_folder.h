@@ -50,7 +50,8 @@ class RunFolder {
 
 // The folder for reports of jobs whose logdir is not known: in $TMPDIR or /tmp,
 // for this user only. Empty if there is one that someone else has made. Keeps
-// the last few runs in it.
+// each process's first run in it, of the last few processes, and the last few
+// others.
 std::string DefaultLogdir();
 
 // "gs://bucket/logs" is no folder, and none of that name may be made.

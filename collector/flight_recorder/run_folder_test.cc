@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <vector>
 
 namespace oom_forensics::collector {
 namespace {
@@ -92,20 +95,60 @@ TEST_F(RunFolderTest, DefaultLogdirBelongsToTheUserAlone) {
   unsetenv("TMPDIR");
 }
 
-TEST_F(RunFolderTest, DefaultLogdirKeepsTheLastRuns) {
+TEST_F(RunFolderTest, EightProcessesDoNotDeleteEachOthersFirstRun) {
+  fs::create_directories(logdir_);
+  setenv("TMPDIR", logdir_.c_str(), 1);
+  const fs::path profiles = fs::path(DefaultLogdir()) / "plugins/profile";
+  std::vector<pid_t> processes;
+  for (int process = 0; process < 8; ++process) {
+    processes.push_back(fork());
+    if (processes.back() != 0) continue;
+    for (int64_t i = 0; i < 5; ++i) {
+      const auto run = RunFolder::Make(
+          DefaultLogdir(), kTimeNs + i * 1'000'000'000, "oom", &error_);
+      if (!run.has_value() ||
+          !run->Write(std::to_string(i) + ".pb", std::to_string(i), &error_)) {
+        _exit(1);
+      }
+    }
+    _exit(0);
+  }
+  for (const pid_t process : processes) {
+    int status = 0;
+    waitpid(process, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  int firsts = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(profiles)) {
+    if (entry.path().filename() == "0.pb") ++firsts;
+  }
+  EXPECT_EQ(firsts, 8);
+  unsetenv("TMPDIR");
+}
+
+TEST_F(RunFolderTest, DefaultLogdirKeepsTheLastRunsAndTheFirst) {
   fs::create_directories(logdir_);
   setenv("TMPDIR", logdir_.c_str(), 1);
   const std::string folder = DefaultLogdir();
-  for (int64_t i = 0; i < 30; ++i) {
-    const auto run =
-        RunFolder::Make(folder, kTimeNs + i * 1'000'000'000, "oom", &error_);
-    ASSERT_TRUE(run->Write("host.xplane.pb", "x", &error_));
+  // A process that has none yet.
+  const pid_t process = fork();
+  if (process == 0) {
+    for (int64_t i = 0; i < 30; ++i) {
+      const auto run =
+          RunFolder::Make(folder, kTimeNs + i * 1'000'000'000, "oom", &error_);
+      if (!run->Write("host.xplane.pb", "x", &error_)) _exit(1);
+    }
+    _exit(0);
   }
+  int status = 0;
+  waitpid(process, &status, 0);
+  ASSERT_EQ(status, 0);
   DefaultLogdir();
   const fs::path profiles = fs::path(folder) / "plugins/profile";
-  EXPECT_EQ(std::distance(fs::directory_iterator(profiles), {}), 20);
+  EXPECT_EQ(std::distance(fs::directory_iterator(profiles), {}), 21);
   EXPECT_TRUE(fs::exists(profiles / "2026_11_20_13_22_31_oom"));
-  EXPECT_FALSE(fs::exists(profiles / "2026_11_20_13_22_02_oom"));
+  EXPECT_TRUE(fs::exists(profiles / "2026_11_20_13_22_02_oom"));
+  EXPECT_FALSE(fs::exists(profiles / "2026_11_20_13_22_03_oom"));
   unsetenv("TMPDIR");
 }
 

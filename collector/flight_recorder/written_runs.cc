@@ -32,6 +32,7 @@ std::string WrittenRuns::TakeJson() {
     json.Field("origin", run.origin);
     json.Field("address_shift", std::to_string(run.address_shift));
     json.Field("remote_logdir", run.remote_logdir);
+    json.Field("incident", run.incident);
     json.EndObject();
   }
   json.EndArray();

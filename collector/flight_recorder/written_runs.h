@@ -1,6 +1,7 @@
 // WrittenRuns: the runs that this process wrote and that Python has not heard
-// of. Python adds to a run what only it knows (source lines, who keeps the
-// memory) by appending planes to the trace; it asks here which ones there are.
+// of. Python adds to a snapshot or a recording what only it knows (source
+// lines, who keeps the memory) by appending planes to the trace, and sends runs
+// to where they belong; it asks here which ones there are.
 #ifndef OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_WRITTEN_RUNS_H_
 #define OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_WRITTEN_RUNS_H_
 
@@ -20,6 +21,8 @@ struct WrittenRun {
   uint64_t address_shift = 0;
   // The URL of the logdir to which a copy of the run belongs; empty: none.
   std::string remote_logdir;
+  // Of an out-of-memory: as PythonEvidence has it; 0: none.
+  uint64_t incident = 0;
 };
 
 class WrittenRuns {
@@ -28,7 +31,8 @@ class WrittenRuns {
   void Add(WrittenRun run);
 
   // Returns the runs since the last call, oldest first, as a JSON array of
-  // {"trace", "origin", "address_shift" (a decimal string), "remote_logdir"}.
+  // {"trace", "origin", "address_shift" (a decimal string), "remote_logdir",
+  // "incident"}.
   std::string TakeJson();
 
   // fork(): the child has written none of them.

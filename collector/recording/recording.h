@@ -48,14 +48,20 @@ struct Failure {
   std::string memory_dump;
 };
 
-// A request whose failure its caller does not handle: an out-of-memory.
+// A request whose failure its caller does not handle: an out-of-memory, or one
+// that waits for memory and may become one.
 struct RefusedRequest {
-  // Of its event.
+  // Of its event; 0: it waits.
   uint64_t sequence = 0;
   // Time spent in the allocator, retries included.
   int64_t waited_ns = 0;
   // Who asked for what; its strings live as long as the process.
   SiteKey site;
+  int64_t step_id = 0;
+  // The allocator's name as reports have it.
+  std::string allocator;
+  // The thread that asked, as Python knows it; 0: Python does not.
+  uint64_t python_thread = 0;
 };
 
 // What is live at one moment.

@@ -13,6 +13,7 @@
 #include "collector/tensorflow/device_probe.h"
 #include "collector/tensorflow/memory_dump.h"
 #include "collector/tensorflow/serving_hooks.h"
+#include "collector/tensorflow/waiting_hook.h"
 
 namespace oom_forensics::collector {
 namespace {
@@ -246,7 +247,8 @@ HookReport InstallBfcHooks(const TensorFlowLibrary& library,
     return report;
   }
   const std::string order =
-      AddServingHooks(library, hooks->recorder, &hooks->slots);
+      AddServingHooks(library, hooks->recorder, &hooks->slots) + '\n' +
+      AddWaitingHook(library, requests, &hooks->slots);
   for (size_t i = 0; i < kClassCount; ++i) {
     std::string sentence;
     report.hooked |= FindSlotsOfClass(library, i, hooks, &sentence);

@@ -4,7 +4,9 @@
 
 #include <utility>
 
+#include "collector/python/gil.h"
 #include "collector/recording/thread_state.h"
+#include "collector/tensorflow/allocator_state.h"
 #include "collector/tensorflow/device_probe.h"
 #include "collector/xla/runs.h"
 
@@ -20,10 +22,10 @@ constexpr size_t kMostBytesWithoutShape = 1024;
 
 RequestRecorder::RequestRecorder(const TensorFlowLibrary& library,
                                  Recorder* recorder, python::StackTaker* stacks,
-                                 OutOfMemoryHandler on_out_of_memory)
+                                 RefusalListener* listener)
     : recorder_(recorder),
       stacks_(stacks),
-      on_out_of_memory_(std::move(on_out_of_memory)),
+      listener_(listener),
       python_thread_state_(reinterpret_cast<void* (*)()>(
           dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"))) {
   std::string why;
@@ -101,27 +103,46 @@ void RequestRecorder::RecordAlloc(const AllocatorInfo& allocator,
                          place);
 }
 
+const Site* RequestRecorder::Describe(const AllocatorInfo& allocator,
+                                      size_t requested_bytes,
+                                      RefusedRequest* request) const {
+  const Site* site = SiteOfRequest(requested_bytes, 0, &request->step_id);
+  if (site != nullptr) request->site = site->key;
+  request->allocator = FullName(allocator);
+  request->python_thread = python::ThisPythonThread();
+  return site;
+}
+
+uint64_t RequestRecorder::BeginWait(const AllocatorInfo& allocator,
+                                    size_t requested_bytes) const noexcept {
+  try {
+    RefusedRequest request;
+    Describe(allocator, requested_bytes, &request);
+    return listener_->OnWait(request);
+  } catch (...) {  // bad_alloc: what can be learnt meanwhile is learnt later
+    return 0;
+  }
+}
+
 void RequestRecorder::RecordFailure(
     const AllocatorInfo& allocator, size_t requested_bytes,
     bool retry_on_failure, int64_t waited_ns, uint32_t thread,
     const std::function<void(Failure*)>& describe) const noexcept {
   try {
-    int64_t step_id = 0;
-    const Site* site = SiteOfRequest(requested_bytes, 0, &step_id);
+    RefusedRequest refused;
+    const Site* site = Describe(allocator, requested_bytes, &refused);
     Failure failure;
     failure.sequence = recorder_->RecordFailure(
-        allocator.id, site == nullptr ? 0 : site->id, step_id, thread);
+        allocator.id, site == nullptr ? 0 : site->id, refused.step_id, thread);
     failure.waited_ns = waited_ns;
     failure.retry_on_failure = retry_on_failure;
     describe(&failure);
-    RefusedRequest refused;
     refused.sequence = failure.sequence;
     refused.waited_ns = waited_ns;
-    if (site != nullptr) refused.site = site->key;
     recorder_->failures().Add(std::move(failure));
     if (retry_on_failure && !CurrentThread().is_looking) {
       ProbeDevice(ProbeMoment::kOutOfMemory);
-      on_out_of_memory_(refused);
+      listener_->OnOutOfMemory(refused);
     }
   } catch (...) {  // bad_alloc: the failure's details are lost, the job is not
   }

@@ -16,8 +16,19 @@
 
 namespace oom_forensics::collector {
 
-// Called in the thread whose request was refused, with no allocator locked.
-using OutOfMemoryHandler = std::function<void(const RefusedRequest&)>;
+// Who wants to know of requests that get no memory. Called in the thread that
+// asks, with no allocator locked; that thread may hold Python's lock.
+class RefusalListener {
+ public:
+  virtual ~RefusalListener() = default;
+  // There is not enough memory, and the allocator begins to wait for more.
+  // Must return at once. What it returns belongs to OnWaitOver().
+  virtual uint64_t OnWait(const RefusedRequest& request) noexcept = 0;
+  // A request that waited has got its memory.
+  virtual void OnWaitOver(uint64_t wait) noexcept = 0;
+  // The allocator has given up, and its caller will hear of it next.
+  virtual void OnOutOfMemory(const RefusedRequest& refused) noexcept = 0;
+};
 
 // tsl::AllocationAttributes begins with `bool retry_on_failure`.
 inline bool RetryOnFailure(const void* attributes) {
@@ -26,10 +37,9 @@ inline bool RetryOnFailure(const void* attributes) {
 
 class RequestRecorder {
  public:
-  // `recorder` and `stacks` must live as long as the process.
+  // `recorder`, `stacks` and `listener` must live as long as the process.
   RequestRecorder(const TensorFlowLibrary& library, Recorder* recorder,
-                  python::StackTaker* stacks,
-                  OutOfMemoryHandler on_out_of_memory);
+                  python::StackTaker* stacks, RefusalListener* listener);
 
   // "on", or "off: " and why op names are not read.
   const std::string& attribution() const { return attribution_; }
@@ -48,16 +58,26 @@ class RequestRecorder {
       bool retry_on_failure, int64_t waited_ns, uint32_t thread,
       const std::function<void(Failure*)>& describe) const noexcept;
 
+  // The calling thread begins to wait for so many bytes. What it returns
+  // belongs to EndWait().
+  uint64_t BeginWait(const AllocatorInfo& allocator,
+                     size_t requested_bytes) const noexcept;
+  // It has got them after all.
+  void EndWait(uint64_t wait) const noexcept { listener_->OnWaitOver(wait); }
+
  private:
   const Site* SiteOfRequest(size_t requested_bytes, size_t allocated_bytes,
                             int64_t* step_id) const noexcept;
+  // Fills in who asks for what; returns its site, null where there is none.
+  const Site* Describe(const AllocatorInfo& allocator, size_t requested_bytes,
+                       RefusedRequest* request) const;
   // `python_thread`: the thread's state in Python, null: it has none.
   ExecutionMode ModeOf(const Annotation& annotation,
                        const void* python_thread) const;
 
   Recorder* recorder_;
   python::StackTaker* stacks_;
-  OutOfMemoryHandler on_out_of_memory_;
+  RefusalListener* listener_;
   std::optional<AnnotationReader> annotations_;
   std::string attribution_;
   // PyGILState_GetThisThreadState(): null in threads that Python does not know.

@@ -435,12 +435,11 @@ std::string WriteTrace(const SessionFacts& session,
     writer.add_message(xspace::kPlanes, WriteEnvironmentPlane(recording));
   }
   writer.add_message(xspace::kPlanes, WriteSessionPlane(session, recording));
-  const uint64_t address_shift = AddressShift(session, recording);
   std::set<StackId> used_stacks;
   for (const AllocatorInfo& info : allocators) {
     writer.add_message(xspace::kPlanes,
                        AllocatorPlaneWriter(session, info, recording, sites,
-                                            address_shift, &used_stacks)
+                                            session.address_shift, &used_stacks)
                            .Write());
   }
   writer.add_message(xspace::kPlanes,

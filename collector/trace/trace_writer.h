@@ -36,14 +36,16 @@ struct SessionFacts {
   double sampling_rate = 1;
   uint64_t min_bytes = 0;
   bool anonymize_addresses = false;
+  // What is taken off every address; see AddressShift().
+  uint64_t address_shift = 0;
   // TensorFlow relates the times of a profiler session to its start; a trace
   // that does not pass through TensorFlow has to do so itself.
   bool writes_own_file = false;
   SourceFacts source;
 };
 
-// What is taken off every address of the recording's trace: 0, unless the
-// session says that addresses are anonymous.
+// What is to be taken off every address of the recording's trace: 0, unless
+// the session says that addresses are anonymous.
 uint64_t AddressShift(const SessionFacts& session, const Recording& recording);
 
 // `sites` and `stacks` are the Snapshot() of their tables, taken after the

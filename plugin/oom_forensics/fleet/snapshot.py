@@ -101,8 +101,10 @@ def remove_unused(folder: Folder) -> int:
     unused = [f"{_FOLDER}/{name}" for name in names[:-_KEPT]]
     for table in TABLES:
         for file, details in folder.files_below(table).items():
-            age_s = (now_ns - modified_ns(details)) / 1e9
-            if file in replaced or (file not in used and age_s > _WRITERS_S):
+            written_ns = modified_ns(details)
+            # Of a storage that does not say when, nothing is known to be old.
+            is_old = written_ns != 0 and now_ns - written_ns > _WRITERS_S * 1e9
+            if file in replaced or (file not in used and is_old):
                 unused.append(file)
     folder.remove(unused)
     return len(unused)

@@ -8,8 +8,7 @@ does. It does five things, most of them by wrapping functions of TensorFlow and 
   belongs beside the user's other data.
 - It adds the summary of an out-of-memory to the `ResourceExhaustedError` that the
   user sees (a note, PEP 678; on Python 3.10 the end of its message).
-- It adds to each run that was written what only Python knows
-  (`oom_forensics.in_training.evidence`).
+- It adds to each run what only Python knows (`oom_forensics.in_training.evidence`).
 - It lets the collector take the stacks of eager allocations
   (`oom_forensics.in_training.stacks`).
 - It learns which training step runs (`oom_forensics.in_training.training_steps`).
@@ -31,6 +30,7 @@ from oom_forensics.in_training.evidence.moments import (
     watch_exit,
     watch_sessions,
 )
+from oom_forensics.in_training.evidence.out_of_memory import watch_out_of_memories
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.in_place import in_place_of
 from oom_forensics.in_training.keepers.evidence import watch_keepers
@@ -75,6 +75,7 @@ def activate(library: CollectorLibrary) -> None:
     watch_keepers(library)
     watch_exit(library)
     at_out_of_memory.register(library)
+    watch_out_of_memories(library)
 
 
 def _begin_step(library: CollectorLibrary, step: int) -> None:
@@ -123,7 +124,7 @@ def _watch_errors(module: ModuleType, library: CollectorLibrary) -> None:
         original(self, node_def, op, message, *args)
         # The same class tells of quotas and full disks.
         if "OOM" in str(message):
-            add_to_written_runs(library, sys._getframe(1), str(message))
+            add_to_written_runs(library)
             # The user is to see this error and no other.
             with contextlib.suppress(Exception):
                 summary = library.summary_for(str(message))

@@ -11,7 +11,7 @@ import contextlib
 import ctypes
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -156,8 +156,35 @@ class CollectorLibrary:
         )
         return folder, self._take(error.value) or ""
 
+    def start_evidence(self, look: Callable[[dict[str, Any]], None]) -> None:
+        """Has `look` called at an out-of-memory, in a thread of the collector's own.
+
+        It gets the question of collector/flight_recorder/python_evidence.h; what it raises is
+        swallowed.
+        """
+
+        def called(question: bytes) -> None:
+            with contextlib.suppress(Exception):
+                look(json.loads(question))
+
+        # ctypes takes Python's lock for it. The collector may call it until `stop_evidence`.
+        self._look = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(called)
+        self._library.OomForensics_StartEvidence(self._look)
+
+    def add_evidence(self, incident: int, planes: bytes) -> bool:
+        """Hands over planes of an incident; returns whether more are wanted."""
+        return bool(
+            self._library.OomForensics_AddEvidence(
+                ctypes.c_uint64(incident), planes, ctypes.c_uint64(len(planes))
+            )
+        )
+
+    def stop_evidence(self) -> None:
+        """Ends that; Python is about to end. Waits, a moment, for what is being written."""
+        self._library.OomForensics_StopEvidence()
+
     def take_written_runs(self) -> list[dict[str, str]]:
-        """Returns the runs written since the last call: "trace", "origin", "address_shift"."""
+        """Returns the runs written since the last call: "trace", "origin", "address_shift"...."""
         text = self._text_of("OomForensics_TakeWrittenRuns")
         return cast("list[dict[str, str]]", json.loads(text or "[]"))
 

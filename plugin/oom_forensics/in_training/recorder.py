@@ -49,6 +49,7 @@ def configure(
     anonymize_addresses: bool | None = None,
     logdir: str | os.PathLike[str] | None = None,
     max_reports: int | None = None,
+    max_hold_seconds: int | None = None,
     max_module_bytes: int | None = None,
     snapshot_signal: str | None = None,
     capture_events: int | None = None,
@@ -65,10 +66,10 @@ def configure(
     """Changes settings; those that are None stay as they are.
 
     Before `import tensorflow` all can be set. After it: `enabled`, `logdir`,
-    `max_reports`, `max_module_bytes`, `anonymize_addresses`, `snapshot_at` and those from
-    `evidence` on at any time, what decides which events are kept before the first allocation
-    only. The environment variables OOM_FORENSICS_<NAME> (OOM_FORENSICS for `enabled`) say the
-    same.
+    `max_reports`, `max_hold_seconds`, `max_module_bytes`, `anonymize_addresses`, `snapshot_at`
+    and those from `evidence` on at any time, what decides which events are kept before the
+    first allocation only. The environment variables OOM_FORENSICS_<NAME> (OOM_FORENSICS for
+    `enabled`) say the same.
 
     Args:
       enabled: False takes the collector out of TensorFlow again.
@@ -82,6 +83,8 @@ def configure(
         (gs://, s3://, ...) they go to that folder, and a copy to the URL.
       max_reports: How many out-of-memories are reported before they are only
         counted; 5.
+      max_hold_seconds: For how long a refused request is held, at most, until its report is
+        on disk; 5.
       max_module_bytes: How many bytes of the modules that XLA compiled go into a run;
         32 MiB.
       snapshot_signal: "SIGUSR1" or "SIGUSR2" writes a snapshot; none.

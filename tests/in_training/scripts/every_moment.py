@@ -23,7 +23,7 @@ def careful(run: WrittenRun) -> bytes:
             "origin": run.origin,
             "ops": sorted(run.op_names),
             "caller": run.frame and run.frame.f_code.co_filename,
-            "message": run.message,
+            "request": run.request and run.request.op.name,
         }
     )
     space = xplane_pb2.XSpace()
@@ -63,12 +63,10 @@ with tf.profiler.experimental.Profile(str(logdir / "profile after")):
 oom_forensics.configure(evidence=False)
 oom_forensics.snapshot(logdir / "off")
 
+# At an out-of-memory a provider is shown a copy of what the run will be.
+traces = sorted(logdir.glob("*/plugins/profile/*/*.xplane.pb"))
 added = {
-    each["trace"]: [
-        plane.name
-        for plane in trace_file.plane_headers(Path(each["trace"]))
-        if "added" in plane.name
-    ]
-    for each in told
+    str(trace): [plane.name for plane in trace_file.plane_headers(trace) if "added" in plane.name]
+    for trace in traces
 }
 print(json.dumps({"told": told, "added": added, "failures": providers.failures}))

@@ -11,6 +11,7 @@ told of a written run and returns planes (a serialised XSpace) to append to its 
     providers.register(my_planes, limit_s=1.0)
 
     written_run   what a provider is told: file, origin, frames, time left
+    out_of_memory  how the collector has providers asked before a refusal returns
     providers     who is asked, in which order, and for how long
     from_out_of_memory  what was learnt at an out-of-memory, for a recording under way
     shown_in_run  one out-of-memory, one run in the list

@@ -1,7 +1,7 @@
 """What was learnt at an out-of-memory, for the run of the recording that it happened in.
 
-Who keeps the memory and what the step would have needed can only be told while the thread
-that met the error stands still. A recording (a session of TensorFlow's profiler, `record()`)
+Who keeps the memory and what the step would have needed can only be told while the threads
+that want memory stand still. A recording (a session of TensorFlow's profiler, `record()`)
 ends later; its run shows the same out-of-memory, and gets the same planes.
 """
 
@@ -20,15 +20,23 @@ class _Kept(NamedTuple):
     planes: bytes
 
 
-# One for each out-of-memory that is looked into, and those are few.
+# By incident: few are looked into. Not each becomes an out-of-memory.
+_looked_at: dict[int, _Kept] = {}
 _kept: list[_Kept] = []
 
 
-def keep(run: WrittenRun, planes: Sequence[bytes]) -> None:
-    """Keeps the planes of an out-of-memory for a recording that may be under way."""
+def keep(incident: int, run: WrittenRun, planes: Sequence[bytes]) -> None:
+    """Keeps what was learnt while requests of an incident waited, or were refused."""
     # A recording with shifted addresses shifts them by an amount of its own.
     if planes and run.address_shift == 0:
-        _kept.append(_Kept(time.monotonic(), b"".join(planes)))
+        _looked_at[incident] = _Kept(time.monotonic(), b"".join(planes))
+
+
+def confirm(incident: int) -> None:
+    """The incident became an out-of-memory: a recording that is under way shows it too."""
+    kept = _looked_at.pop(incident, None)
+    if kept is not None:
+        _kept.append(kept)
 
 
 def planes_for(run: WrittenRun) -> bytes:

@@ -15,6 +15,7 @@ from oom_forensics.in_training.evidence.written_run import WrittenRun
 @pytest.fixture(autouse=True)
 def _none_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(from_out_of_memory, "_kept", [])
+    monkeypatch.setattr(from_out_of_memory, "_looked_at", {})
 
 
 def recording(folder: Path, anonymized: int) -> WrittenRun:
@@ -31,20 +32,33 @@ def out_of_memory(folder: Path, address_shift: int = 0) -> WrittenRun:
     return WrittenRun(trace=folder / "oom.xplane.pb", origin="oom", address_shift=address_shift)
 
 
+def kept(incident: int, run: WrittenRun, planes: list[bytes]) -> None:
+    """Of an incident that became an out-of-memory."""
+    from_out_of_memory.keep(incident, run, planes)
+    from_out_of_memory.confirm(incident)
+
+
 def test_a_recording_gets_what_was_kept_since_it_began(tmp_path: Path) -> None:
-    from_out_of_memory.keep(out_of_memory(tmp_path), [b"before"])
+    kept(1, out_of_memory(tmp_path), [b"before"])
     run = recording(tmp_path, anonymized=0)
-    from_out_of_memory.keep(out_of_memory(tmp_path), [b"keepers", b"forecast"])
+    kept(2, out_of_memory(tmp_path), [b"keepers", b"forecast"])
     assert from_out_of_memory.planes_for(run) == b"keepersforecast"
+
+
+def test_a_request_that_got_its_memory_after_all_leaves_nothing(tmp_path: Path) -> None:
+    run = recording(tmp_path, anonymized=0)
+    from_out_of_memory.keep(1, out_of_memory(tmp_path), [b"keepers"])
+    from_out_of_memory.confirm(2)
+    assert from_out_of_memory.planes_for(run) == b""
 
 
 def test_real_addresses_stay_out_of_a_recording_that_was_anonymized_since(tmp_path: Path) -> None:
     run = recording(tmp_path, anonymized=1)
-    from_out_of_memory.keep(out_of_memory(tmp_path), [b"keepers"])
+    kept(1, out_of_memory(tmp_path), [b"keepers"])
     assert from_out_of_memory.planes_for(run) == b""
 
 
 def test_shifted_addresses_are_not_kept(tmp_path: Path) -> None:
     run = recording(tmp_path, anonymized=0)
-    from_out_of_memory.keep(out_of_memory(tmp_path, address_shift=4096), [b"keepers"])
+    kept(1, out_of_memory(tmp_path, address_shift=4096), [b"keepers"])
     assert from_out_of_memory.planes_for(run) == b""

@@ -1,12 +1,12 @@
 """How Python learns that a run was written.
 
-- An out-of-memory: the collector has written its run before TensorFlow makes the
-  `ResourceExhaustedError`. As the error is made, the frames of the thread that fails are
-  still there, with the tensors that they hold.
+- An out-of-memory: its run is complete (`out_of_memory`) before TensorFlow makes the
+  `ResourceExhaustedError`. As the error is made, the run is sent to where it belongs, and
+  known to a recording that is under way.
 - `oom_forensics.snapshot()` and `record()`: they say so themselves.
 - A session of TensorFlow's profiler: when it has exported its trace.
 - What nobody fetched until then (an error that never reached Python, a snapshot by a
-  signal): at the interpreter's exit.
+  signal): at the end of a recording, and at the interpreter's exit.
 
 While a session of TensorFlow's profiler that was asked for over the network (CAPTURE
 PROFILE) ends, no Python runs; such a trace stays as TensorFlow wrote it.
@@ -22,6 +22,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from oom_forensics.in_training.collector_library import CollectorLibrary
+from oom_forensics.in_training.evidence import from_out_of_memory, shown_in_run
 from oom_forensics.in_training.evidence.providers import add_evidence
 from oom_forensics.in_training.evidence.settings import EvidenceSettings
 from oom_forensics.in_training.evidence.written_run import WrittenRun
@@ -33,26 +34,27 @@ from oom_forensics.remote.sending import begin as begin_sending
 def add_to_written_runs(
     library: CollectorLibrary,
     frame: FrameType | None = None,
-    message: str = "",
     began_s: float | None = None,
 ) -> None:
-    """Adds evidence to the runs that the collector wrote since the last call.
+    """Adds evidence to the runs that were written since the last call and have none.
 
     Those of a logdir that is a URL are then copied there, in the background. Never raises.
-    `frame` is the innermost one of the thread that met the error or asked for the run;
-    `began_s` is when the recording began that has ended.
+    `frame` is the innermost one of the thread that asked for the run; `began_s` is when the
+    recording began that has ended.
     """
     with contextlib.suppress(Exception), library.looking():
         for written in library.take_written_runs():
             trace = Path(written["trace"])
-            if EvidenceSettings.now(library).evidence:
+            if written["origin"] == "oom":
+                shown_in_run.note(trace.parent)
+                from_out_of_memory.confirm(int(written["incident"]))
+            elif EvidenceSettings.now(library).evidence:
                 add_evidence(
                     WrittenRun(
                         trace=trace,
                         origin=written["origin"],  # type: ignore[arg-type]
                         address_shift=int(written["address_shift"]),
                         frame=frame,
-                        message=message,
                         began_s=began_s,
                     )
                 )
@@ -81,6 +83,7 @@ def watch_sessions(module: ModuleType, library: CollectorLibrary) -> None:
 
     @in_place_of(export)
     def export_and_add(self: Any) -> Any:
+        add_to_written_runs(library)
         before = _traces_in(current_logdir)
         result = export(self)
         with contextlib.suppress(Exception):

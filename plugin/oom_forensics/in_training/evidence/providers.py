@@ -1,10 +1,10 @@
 """Who adds evidence to a written run, and for how long each may take.
 
-Providers run in the thread that met the error, or asked for the run, while its frames
-are still there. They may neither fail the job nor hold it up: an exception is swallowed
-(and kept for `oom-forensics doctor` and tests in `failures`), the time of each is limited
-by its deadline, and only the first out-of-memories of a process are looked into, as a
-search for a batch size meets many.
+At an out-of-memory providers run in a thread of the collector's own while those that want
+memory stand still (`out_of_memory`); else in the thread that asked for the run. They may
+neither fail the job nor hold it up: an exception is swallowed (and kept for
+`oom-forensics doctor` and tests in `failures`), and the time of each is limited by its
+deadline.
 
 What is learnt at an out-of-memory during a recording cannot be learnt when the recording
 ends. The planes of the out-of-memory's own run are therefore added to the recording's too
@@ -14,8 +14,8 @@ ends. The planes of the out-of-memory's own run are therefore added to the recor
 from __future__ import annotations
 
 import contextlib
-import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from oom_forensics.in_training.evidence import from_out_of_memory, shown_in_run, trace_file
@@ -23,8 +23,6 @@ from oom_forensics.in_training.evidence.written_run import Deadline, WrittenRun
 
 Provider = Callable[[WrittenRun], "bytes | None"]
 
-# Out-of-memories of one process that are looked into.
-_MOST_OOMS = 3
 # What is kept of them, the last ones.
 _MOST_FAILURES = 8
 
@@ -45,8 +43,6 @@ class _Registered:
 
 
 _registered: list[_Registered] = []
-_state = threading.local()
-_ooms = 0
 
 
 def register(
@@ -64,26 +60,26 @@ def register(
     _registered.append(_Registered(provider, limit_s, origins))
 
 
-def add_evidence(run: WrittenRun) -> None:
-    """Asks the providers and appends what they have to the run's trace. Never raises."""
-    global _ooms
-    # A provider that runs out of memory itself is not asked about that.
-    if getattr(_state, "busy", False):
-        return
-    if run.origin == "oom":
-        shown_in_run.note(run)
-        _ooms += 1
-        if _ooms > _MOST_OOMS:
-            return
-    _state.busy = True
+def ask_all(run: WrittenRun) -> Iterator[tuple[bytes, bool]]:
+    """Yields the planes of each provider that has some, and whether they are of this moment.
+
+    What is of its moment cannot be asked any more when a recording has ended.
+    """
     try:
-        answers = [(each, _ask(each, run)) for each in _registered]
-        planes = b"".join(planes for _, planes in answers if planes)
-        if run.origin == "oom":
-            from_out_of_memory.keep(
-                run, [planes for each, planes in answers if planes and each.is_of_its_moment]
-            )
-        elif run.origin == "profile":
+        for each in _registered:
+            if run.origin in each.origins and time.monotonic() < run.end_s:
+                planes = _ask(each, run)
+                if planes:
+                    yield planes, each.is_of_its_moment
+    finally:
+        run.frame = None
+
+
+def add_evidence(run: WrittenRun) -> None:
+    """Appends what the providers have to the trace of a snapshot or recording. Never raises."""
+    try:
+        planes = b"".join(planes for planes, _ in ask_all(run))
+        if run.origin == "profile":
             planes += from_out_of_memory.planes_for(run)
         if planes:
             trace_file.append_planes(run.trace, planes)
@@ -91,15 +87,10 @@ def add_evidence(run: WrittenRun) -> None:
             shown_in_run.mark(run)
     except Exception as error:
         _note(error)
-    finally:
-        _state.busy = False
-        run.frame = None
 
 
 def _ask(registered: _Registered, run: WrittenRun) -> bytes | None:
-    if run.origin not in registered.origins:
-        return None
-    run.deadline = Deadline(registered.limit_s)
+    run.deadline = Deadline(registered.limit_s, run.end_s)
     try:
         return registered.provider(run)
     except Exception as error:

@@ -21,9 +21,9 @@ from oom_forensics.runs import SHOWN_IN_RUN
 _written: list[tuple[float, Path]] = []
 
 
-def note(run: WrittenRun) -> None:
+def note(folder: Path) -> None:
     """Remembers an out-of-memory's run for a recording that may be under way."""
-    _written.append((time.monotonic(), run.trace.parent))
+    _written.append((time.monotonic(), folder))
 
 
 def mark(recording: WrittenRun) -> None:

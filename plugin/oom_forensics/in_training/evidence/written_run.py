@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import FrameType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from oom_forensics.in_training.evidence import trace_file
 
@@ -22,12 +23,13 @@ class Deadline:
     """A moment by which work of this thread has to be given up.
 
     The limit is on the time that the thread works, so that a busy machine does not cut its
-    findings; by the clock it is at most three times as long.
+    findings; by the clock it is at most three times as long, and not beyond `end_s` of the
+    monotonic clock.
     """
 
-    def __init__(self, limit_s: float) -> None:
+    def __init__(self, limit_s: float, end_s: float = math.inf) -> None:
         self._end_of_work_s = time.thread_time() + limit_s
-        self._end_s = time.monotonic() + _BUSY_FACTOR * limit_s
+        self._end_s = min(end_s, time.monotonic() + _BUSY_FACTOR * limit_s)
 
     @property
     def left_s(self) -> float:
@@ -41,22 +43,32 @@ class Deadline:
         return self.left_s == 0
 
 
+class Request(NamedTuple):
+    """A request of memory that was refused, or waits and may be."""
+
+    op: trace_file.RecordedOp
+    step_id: int
+    allocator: str
+
+
 @dataclass
 class WrittenRun:
-    """A run on disk, and what this process can still tell of the moment it shows.
+    """A run that was or will be written, and what this process can tell of its moment.
 
     It lives as long as the providers are asked; keep no reference to it or its frames.
     """
 
     trace: Path
-    """The .xplane.pb file."""
+    """The .xplane.pb file; at an out-of-memory a copy of what it will be."""
     origin: Origin
     address_shift: int = 0
     """What was taken off every address of the trace."""
     frame: FrameType | None = None
-    """The innermost frame of the thread that met the error or asked for the run."""
-    message: str = ""
-    """Of an out-of-memory that reached Python: TensorFlow's text."""
+    """The innermost frame of the thread that wants memory, or asked for the run."""
+    request: Request | None = None
+    """Of an out-of-memory: what the run is about."""
+    end_s: float = math.inf
+    """By then all providers have to have returned, by the monotonic clock."""
     began_s: float | None = None
     """Of a recording: when it began, by the monotonic clock; None if that is not known."""
     deadline: Deadline = field(default_factory=lambda: Deadline(1.0))
@@ -65,7 +77,11 @@ class WrittenRun:
     @cached_property
     def ops(self) -> list[trace_file.RecordedOp]:
         """The ops whose allocations or failed requests were recorded, with their shapes."""
-        return trace_file.recorded_ops(self.trace)
+        ops = trace_file.recorded_ops(self.trace)
+        # It may wait as yet, and be the first of its op.
+        if self.request is not None and self.request.op.name:
+            ops.append(self.request.op)
+        return ops
 
     @property
     def op_names(self) -> frozenset[str]:

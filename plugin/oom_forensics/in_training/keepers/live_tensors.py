@@ -35,25 +35,32 @@ def live_tensors(heap: Heap, deadline: Deadline, address_of: AddressOf) -> list[
     """Returns the tensors of at least 1 KiB, the largest first; one for each address."""
     found: dict[int, LiveTensor] = {}
     # What keeps a variable keeps its value: the variable is the better holder.
-    for holder, tensor, dtype, shape in [
+    for holder, tensor, described in [
         *_values_of(heap.variables),
-        *((each, each, each.dtype, each.shape) for each in heap.tensors),
+        *((each, each, each) for each in heap.tensors),
     ]:
         if deadline.passed:
             break
         with contextlib.suppress(Exception):
-            size_bytes = dtype.size * (shape.num_elements() or 0)
-            if size_bytes >= _LEAST_BYTES and (address := address_of(tensor)):
-                found.setdefault(address, LiveTensor(holder, address, size_bytes))
+            # First: of a tensor that waits for its memory TensorFlow's attributes lead nowhere.
+            if address := address_of(tensor):
+                size_bytes = described.dtype.size * (described.shape.num_elements() or 0)
+                if size_bytes >= _LEAST_BYTES:
+                    found.setdefault(address, LiveTensor(holder, address, size_bytes))
     by_size = sorted(found.values(), key=lambda each: -each.size_bytes)
     return by_size[:_MOST_TENSORS]
 
 
-def _values_of(variables: list[Any]) -> Iterator[tuple[Any, Any, Any, Any]]:
+class _Value(NamedTuple):
+    dtype: Any
+    shape: Any
+
+
+def _values_of(variables: list[Any]) -> Iterator[tuple[Any, Any, Any]]:
     """Yields each variable with its handle, and the type and shape of its value."""
     from tensorflow.python.framework.ops import EagerTensor
 
     for variable in variables:
         # The handle of a graph's variable leads nowhere.
         if type(handle := vars(variable).get("_handle")) is EagerTensor:
-            yield variable, handle, variable._dtype, variable._shape
+            yield variable, handle, _Value(variable._dtype, variable._shape)

@@ -1,0 +1,107 @@
+// Run: a run in the making. It looks at the recorder once, tells what it saw
+// in a few lines and as a report, and writes both beside the trace.
+#ifndef OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_RUN_H_
+#define OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_RUN_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/flight_recorder/memory_story.h"
+#include "collector/flight_recorder/run_folder.h"
+#include "collector/flight_recorder/written_runs.h"
+#include "collector/recording/recorder.h"
+#include "collector/settings.h"
+#include "collector/tensorflow/allocator_state.h"
+#include "collector/trace/trace_writer.h"
+
+namespace oom_forensics::collector {
+
+// Whom the flight recorder asks.
+struct RunSources {
+  Recorder* recorder = nullptr;
+  // Asks every allocator for its state; takes their locks.
+  std::function<std::vector<AllocatorState>()> allocators;
+  // The facts of the process; the flight recorder fills in the origin.
+  std::function<SessionFacts()> session;
+  std::function<Settings()> settings;
+  // How full the device of an allocator was at the last out-of-memory.
+  DeviceOf device_of = [](const AllocatorInfo&) { return std::nullopt; };
+  // The planes of the CUDA devices since a time (nanoseconds since the
+  // epoch), their addresses less `address_shift`, as an XSpace to append;
+  // empty without a device.
+  std::function<std::string(int64_t start_ns, uint64_t address_shift)>
+      device_planes = [](int64_t, uint64_t) { return std::string(); };
+  // The plane of the modules that XLA compiled, as an XSpace to append; empty
+  // where XLA plays no part.
+  std::function<std::string(const Recording&, const std::vector<const Site*>&)>
+      module_plane = [](const Recording&, const std::vector<const Site*>&) {
+        return std::string();
+      };
+};
+
+// The recorder's last events and live set as a serialized XSpace.
+struct RecentTrace {
+  SessionFacts session;
+  std::unique_ptr<Recording> recording;
+  std::vector<const Site*> sites;
+  std::vector<AllocatorState> allocators;
+  std::string xspace;
+};
+
+// Looks at the recorder. `address_shift`: what is taken off every address, as
+// another trace of the same moment has it; none: as the settings say.
+RecentTrace TakeRecentTrace(const RunSources& sources,
+                            const std::string& origin,
+                            std::optional<uint64_t> address_shift);
+
+class Run {
+ public:
+  // The run of a refused request, the out-of-memory `number` of the process;
+  // or, where `refused.sequence` is 0, of this moment.
+  Run(const RunSources& sources, const std::string& origin,
+      const RefusedRequest& refused, uint64_t number,
+      std::optional<uint64_t> address_shift);
+
+  // What happened, a line each; empty where nothing was refused.
+  const std::vector<std::string>& summary() const { return summary_; }
+  // The trace without Python's planes.
+  const std::string& xspace() const { return trace_.xspace; }
+  uint64_t address_shift() const { return trace_.session.address_shift; }
+  // The JSON report as it was written last.
+  const std::string& report() const { return report_; }
+  // Empty before the first Write().
+  std::string path() const;
+
+  // Takes the trace again, with what happened since, unless the recorder has
+  // forgotten meanwhile what this run is about.
+  void LookAgain();
+
+  // Writes trace and report into a new run folder of `logdir`, or, from the
+  // second time on, over what was written. `planes` are Python's, `evidence`
+  // says what came of asking for them. False and a sentence in `error` on
+  // failure; what was written before is then still there.
+  bool Write(const std::string& logdir, const std::string& planes,
+             const std::string& evidence, std::string* error);
+
+  // As it stands in the list of written runs; `incident`: 0 for none.
+  WrittenRun Written(uint64_t incident) const;
+
+ private:
+  const RunSources& sources_;
+  const RefusedRequest refused_;
+  const uint64_t number_;
+  const Settings settings_;
+  RecentTrace trace_;
+  MemoryStory story_;
+  std::vector<std::string> summary_;
+  std::string report_;
+  std::optional<RunFolder> folder_;
+};
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_RUN_H_
