@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "converter/cancellation/cancellation.h"
 #include "converter/compiled/chunk_parts.h"
 #include "converter/compiled/fresh_results.h"
 #include "converter/compiled/module_match.h"
@@ -103,9 +104,14 @@ void MarkOptimizers(HostTrace* trace) {
   }
 }
 
+// Parts of all blocks together: far more than any real trace has.
+constexpr uint64_t kMaxBlockParts = uint64_t{4} << 20;
+
 void OpenBlocks(HostTrace* trace) {
   const auto count = static_cast<SiteId>(trace->sites.size());
+  uint64_t parts_left = kMaxBlockParts;
   for (SiteId id = 0; id < count; ++id) {
+    StopIfCancelled(id);
     const AllocationSite block = trace->sites.Get(id);
     const CompiledRequest* request = trace->CompiledOf(block);
     if (request == nullptr) continue;
@@ -115,6 +121,11 @@ void OpenBlocks(HostTrace* trace) {
         block.allocated_bytes < block.requested_bytes) {
       continue;
     }
+    if (allocation->buffers.size() > parts_left) {
+      trace->quality.Add(QualityCounter::kModulesLeftOut);
+      return;
+    }
+    parts_left -= allocation->buffers.size();
     std::vector<SitePart> parts = PartsOf(block, *request, *allocation, trace);
     if (!parts.empty()) trace->block_parts.emplace(id, std::move(parts));
   }

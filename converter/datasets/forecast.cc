@@ -28,6 +28,8 @@ constexpr uint32_t kDefaultColumns = 200;
 constexpr uint32_t kMaxColumns = 2000;
 // Batches of the table: the recorded one and its halves, and twice it.
 constexpr int kHalvings = 6;
+// In one answer.
+constexpr int kMaxForecastsTold = 100;
 
 // "__inference_one_step_on_data_123" as a person knows it.
 std::string FunctionName(std::string_view name) {
@@ -289,6 +291,7 @@ void AddRecordedSteps(const DatasetInput& input, const Selection& selected,
   for (size_t i = 0; i < ooms.size(); ++i) {
     const int oom = static_cast<int>(i);
     if (input.query.has_oom() && input.query.oom() != oom) continue;
+    if (answer->forecasts_size() >= kMaxForecastsTold) break;
     if (told.count(oom) != 0) continue;
     AddRecorded(ooms[i].allocator, oom, ooms[i].row,
                 ooms[i].allocator.replay->trace().LimitAt(ooms[i].row),

@@ -32,12 +32,14 @@ namespace {
 
 constexpr Row kRecentEvents = 50;
 constexpr size_t kHolders = 20;
+// In one answer.
+constexpr int kMaxOomsTold = 100;
 
 DumpCheck CheckDump(const AllocatorReplay& replay, const FailedRequest& failure,
                     const ChunkMap& map) {
   DumpCheck check;
-  if (failure.memory_dump.empty()) return check;
-  const std::vector<DumpedChunk> dump = ParseMemoryDump(failure.memory_dump);
+  if (failure.Dump().empty()) return check;
+  const std::vector<DumpedChunk> dump = ParseMemoryDump(failure.Dump());
   const MapDifference difference = CompareWithDump(replay, map, dump);
   check.set_has_dump(true);
   check.set_equal(difference.different_chunks == 0);
@@ -239,33 +241,47 @@ Oom TellOom(const SelectedAllocator& allocator, Row row, const Query& query) {
   return oom;
 }
 
-// Which OOMs of the run are of one incident. `ooms` are those of the run in
-// order, `index` is one of them.
-void FillIncident(const AllocatorReplay& replay,
-                  const std::vector<OomRef>& ooms, size_t index, Oom* message) {
-  const auto number_of = [&](Row row) {
-    const auto found =
-        std::find_if(ooms.begin(), ooms.end(), [&](const OomRef& oom) {
-          return oom.row == row &&
-                 oom.allocator.host == ooms[index].allocator.host &&
-                 oom.allocator.allocator == ooms[index].allocator.allocator;
-        });
-    return static_cast<int32_t>(found - ooms.begin());
-  };
-  for (const std::vector<Row>& incident : FindIncidents(replay)) {
-    if (ooms[index].row < incident.front() ||
-        ooms[index].row > incident.back()) {
-      continue;
+// Which OOMs of the run are of one incident.
+class Incidents {
+ public:
+  // `ooms`: those of the run in order.
+  explicit Incidents(const std::vector<OomRef>& ooms) : ooms_(ooms) {
+    for (size_t i = 0; i < ooms.size(); ++i) {
+      number_of_[{PlaceOf(ooms[i]), ooms[i].row}] = static_cast<int32_t>(i);
     }
-    message->set_incident(number_of(incident.front()));
-    if (ooms[index].row != incident.front()) return;
-    for (size_t i = 1; i < incident.size(); ++i) {
-      message->add_also_refused(number_of(incident[i]));
-    }
-    return;
   }
-  message->set_incident(static_cast<int32_t>(index));
-}
+
+  // `index`: of one of them, an OOM of `replay`.
+  void Fill(const AllocatorReplay& replay, size_t index, Oom* message) {
+    const Place place = PlaceOf(ooms_[index]);
+    const auto [known, is_new] = incidents_.try_emplace(place);
+    if (is_new) known->second = FindIncidents(replay);
+    const Row row = ooms_[index].row;
+    const auto incident = std::lower_bound(
+        known->second.begin(), known->second.end(), row,
+        [](const std::vector<Row>& each, Row at) { return each.back() < at; });
+    if (incident == known->second.end() || row < incident->front()) {
+      message->set_incident(static_cast<int32_t>(index));
+      return;
+    }
+    message->set_incident(number_of_[{place, incident->front()}]);
+    if (row != incident->front()) return;
+    for (size_t i = 1; i < incident->size(); ++i) {
+      message->add_also_refused(number_of_[{place, (*incident)[i]}]);
+    }
+  }
+
+ private:
+  // The host and its allocator, by their numbers.
+  using Place = std::pair<size_t, size_t>;
+  static Place PlaceOf(const OomRef& oom) {
+    return {oom.allocator.host, oom.allocator.allocator};
+  }
+
+  const std::vector<OomRef>& ooms_;
+  absl::flat_hash_map<std::pair<Place, Row>, int32_t> number_of_;
+  absl::flat_hash_map<Place, std::vector<std::vector<Row>>> incidents_;
+};
 
 bool IsAskedFor(const Run& run, const OomRef& oom, const Query& query) {
   const Filter& filter = query.filter();
@@ -289,16 +305,23 @@ absl::StatusOr<DatasetMessage> AnswerOomWindow(const DatasetInput& input) {
   if (!selected.ok()) return selected.status();
   auto answer = std::make_unique<OomWindow>();
   const std::vector<OomRef> ooms = ListOoms(input.run);
+  Incidents incidents(ooms);
+  QualityLog left_out;
   for (size_t i = 0; i < ooms.size(); ++i) {
     const int index = static_cast<int>(i);
     if (query.has_oom() && query.oom() != index) continue;
     if (!IsAskedFor(input.run, ooms[i], query)) continue;
+    if (answer->ooms_size() == kMaxOomsTold) {
+      left_out.Add(QualityCounter::kOomsLeftOut);
+      continue;
+    }
+    StopIfCancelled();
     Oom* oom = answer->add_ooms();
     const SelectedAllocator allocator =
         LoadAllocator(input.run, ooms[i].allocator);
     *oom = TellOom(allocator, ooms[i].row, query);
     oom->set_index(index);
-    FillIncident(*allocator.replay, ooms, i, oom);
+    incidents.Fill(*allocator.replay, i, oom);
     const DumpCheck& check = oom->dump_check();
     if (check.has_dump() && !check.equal()) {
       QualityLog log;
@@ -306,6 +329,9 @@ absl::StatusOr<DatasetMessage> AnswerOomWindow(const DatasetInput& input) {
       *answer->add_quality() =
           log.Entries(oom->host(), oom->allocator()).front();
     }
+  }
+  for (Quality& entry : left_out.Entries("", "")) {
+    *answer->add_quality() = std::move(entry);
   }
   AddQuality(input, *selected, answer->mutable_quality());
   return DatasetMessage(std::move(answer));

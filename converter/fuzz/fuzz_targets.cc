@@ -7,6 +7,7 @@
 
 #include "converter/benchmarks/synthetic_trace.h"
 #include "converter/datasets/dataset.h"
+#include "converter/fuzz/cost_limit.h"
 #include "converter/reader/trace_reader.h"
 #include "converter/render/render.h"
 #include "converter/run/run.h"
@@ -32,6 +33,7 @@ std::unique_ptr<Run> OpenBytes(std::string_view bytes) {
 }  // namespace
 
 void FuzzTrace(std::string_view bytes) {
+  const CostLimit limit(bytes.size());
   const std::unique_ptr<Run> run = OpenBytes(bytes);
   if (run == nullptr) return;
   for (int kind = DatasetKind_MIN; kind <= DatasetKind_MAX; ++kind) {
@@ -64,6 +66,7 @@ void FuzzRequest(std::string_view bytes) {
       bytes.find('\\') != std::string_view::npos) {
     return;
   }
+  const CostLimit limit(bytes.size());
   Service service(run->get(), RunOptions());
   const auto answer = [&service](const ServiceRequest& request) {
     if (!RenderJson(service.Answer(request).header).ok()) __builtin_trap();

@@ -6,6 +6,8 @@
 
 namespace oom_forensics {
 
+// Both abort where an input costs more than its size allows (cost_limit.h).
+
 // Reads the bytes as an .xplane.pb, replays it and answers every dataset.
 void FuzzTrace(std::string_view bytes);
 

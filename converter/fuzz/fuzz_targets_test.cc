@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/fuzz/cost_limit.h"
 #include "gtest/gtest.h"
 
 namespace oom_forensics {
@@ -69,6 +70,15 @@ TEST_P(FuzzTargetsTest, SurvivesItsSeedsAndDamagedCopiesOfThem) {
       }
     }
   }
+}
+
+TEST(CostLimitDeathTest, MemoryBeyondProportionEndsIt) {
+  EXPECT_DEATH(
+      {
+        const CostLimit limit(100);
+        const std::string much(size_t{1} << 30, 'x');
+      },
+      "An input of 100 bytes took");
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, FuzzTargetsTest,

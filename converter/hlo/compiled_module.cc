@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "converter/cancellation/cancellation.h"
 #include "converter/hlo/element_type.h"
 #include "converter/hlo/op_names.h"
 #include "converter/hlo/results.h"
@@ -30,6 +31,11 @@ BufferKind KindOf(const HloAllocation& allocation) {
 bool IsMadeByTheProgram(BufferKind kind) {
   return kind == BufferKind::kTemp || kind == BufferKind::kOutput;
 }
+
+// How often a name is repeated in a real module, by far, and how much room each
+// buffer has for its names.
+constexpr uint64_t kTextRepeats = 8;
+constexpr uint64_t kTextBytesPerBuffer = 256;
 
 // The point at which most of the allocation is live. Where an op writes its
 // result over its operand both are live, and their places may differ: so the
@@ -59,7 +65,15 @@ class ModuleMaker {
         order_(OrderOf(graph)),
         ranges_(graph, order_),
         op_names_(OpNamesOf(graph, ranges_)) {
+    uint64_t count = graph.buffers.size();
+    for (const HloAllocation& allocation : graph.allocations) {
+      count += allocation.assigned.size();
+    }
+    text_bytes_left_ = count * kTextBytesPerBuffer;
     for (const HloInstruction& instruction : graph.instructions) {
+      text_bytes_left_ +=
+          kTextRepeats * (instruction.name.size() + instruction.opcode.size() +
+                          instruction.op_name.size());
       if (!IsGradientName(instruction.op_name)) continue;
       const std::string_view path = LayerPath(instruction.op_name);
       const size_t slash = path.rfind('/');
@@ -76,19 +90,30 @@ class ModuleMaker {
     module.program_id = program_id;
     module.has_schedule = !order_.program.empty();
     for (const HloIndex instruction : order_.program) {
-      module.program.push_back(
-          {std::string(graph_.instructions[instruction].name),
-           std::string(op_names_[instruction])});
+      StopIfCancelled(module.program.size());
+      module.program.push_back({Text(graph_.instructions[instruction].name),
+                                Text(op_names_[instruction])});
     }
     for (const HloAllocation& allocation : graph_.allocations) {
       module.allocations.push_back(MakeAllocation(allocation));
     }
     module.fresh_results = MakeFreshResults();
     module.ranges_cut = ranges_.gave_up();
+    module.texts_left_out = texts_left_out_;
     return module;
   }
 
  private:
+  // A copy of its own, as far as there is room for copies.
+  std::string Text(std::string_view text) {
+    if (text.size() > text_bytes_left_) {
+      texts_left_out_ = true;
+      return {};
+    }
+    text_bytes_left_ -= text.size();
+    return std::string(text);
+  }
+
   CompiledAllocation MakeAllocation(const HloAllocation& from) {
     CompiledAllocation allocation;
     allocation.index = from.index;
@@ -96,6 +121,7 @@ class ModuleMaker {
     allocation.size_bytes = from.size_bytes;
     allocation.parameter_number = from.parameter_number;
     for (const HloAssignment& assigned : from.assigned) {
+      StopIfCancelled(allocation.buffers.size());
       // A place outside its allocation is damage.
       if (assigned.size_bytes == 0 || assigned.size_bytes > from.size_bytes ||
           assigned.offset_bytes > from.size_bytes - assigned.size_bytes) {
@@ -152,9 +178,9 @@ class ModuleMaker {
     buffer.dtype = TensorFlowDtype(from.element_type);
     if (from.instruction == kNoHloIndex) return buffer;
     const HloInstruction& instruction = graph_.instructions[from.instruction];
-    buffer.op_name = op_names_[from.instruction];
-    buffer.instruction = instruction.name;
-    buffer.opcode = instruction.opcode;
+    buffer.op_name = Text(op_names_[from.instruction]);
+    buffer.instruction = Text(instruction.name);
+    buffer.opcode = Text(instruction.opcode);
     buffer.has_gradient =
         !IsGradientName(buffer.op_name) &&
         ops_with_gradient_.contains(LayerPath(buffer.op_name));
@@ -167,7 +193,7 @@ class ModuleMaker {
     const BufferUse use = ranges_.UseOf(assigned.buffer);
     buffer.live = use.range;
     if (use.last_user != kNoHloIndex) {
-      buffer.last_user = graph_.instructions[use.last_user].name;
+      buffer.last_user = Text(graph_.instructions[use.last_user].name);
       buffer.held_for_backward = !buffer.op_name.empty() &&
                                  !IsGradientName(buffer.op_name) &&
                                  IsGradientName(op_names_[use.last_user]);
@@ -179,6 +205,9 @@ class ModuleMaker {
   const ProgramOrder order_;
   LiveRanges ranges_;
   const std::vector<std::string_view> op_names_;
+  // Names stand once in the file, and many may refer to one.
+  uint64_t text_bytes_left_ = 0;
+  bool texts_left_out_ = false;
   // Paths of the ops of the forward pass.
   absl::flat_hash_set<std::string_view> ops_with_gradient_;
 };

@@ -112,6 +112,8 @@ struct CompiledModule {
   bool has_schedule = false;
   // More than is ever looked at: some live ranges may end too early.
   bool ranges_cut = false;
+  // More than is ever repeated: some names are left out.
+  bool texts_left_out = false;
 
   uint64_t BytesOf(BufferKind kind) const;
   // Null where there is none of that index.

@@ -8,8 +8,11 @@
 #define OOM_FORENSICS_CONVERTER_HLO_LIVE_RANGES_H_
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "converter/hlo/hlo_graph.h"
 
 namespace oom_forensics {
@@ -41,7 +44,8 @@ struct BufferUse {
   HloIndex last_user = kNoHloIndex;
 };
 
-// Follows values through tuples, loops, calls and branches to their last use.
+// Follows values through tuples, loops, calls and branches to their last use:
+// with work in proportion to the module, whatever its shape.
 class LiveRanges {
  public:
   LiveRanges(const HloGraph& graph, const ProgramOrder& order);
@@ -59,34 +63,49 @@ class LiveRanges {
   const std::vector<User>& UsersOf(HloIndex instruction) const {
     return users_[instruction];
   }
-  // What it defines, as indices into HloGraph::buffers.
-  const std::vector<uint32_t>& BuffersOf(HloIndex instruction) const {
-    return defined_[instruction];
-  }
+  // Where a value can be found: an instruction, and the element of its result.
+  using Position = std::pair<HloIndex, std::vector<int64_t>>;
+  // The buffer that is defined there, as index into HloGraph::buffers;
+  // kNoHloIndex: none is.
+  uint32_t BufferAt(const Position& position) const;
 
  private:
-  // Where a value can be found: an instruction, and the element of its result.
-  struct Position {
-    HloIndex instruction;
-    std::vector<int64_t> index;
+  // What the users of an instruction come to.
+  struct Readers {
+    // The last one in program order, and its point; kNoHloIndex: none has one.
+    HloIndex last = kNoHloIndex;
+    ProgramPoint last_point = 0;
+    // Those that hand all of it on.
+    std::vector<User> passing;
   };
 
-  void Follow(const Position& position, std::vector<Position>* found) const;
+  void AddUser(HloIndex operand, const User& user);
+  BufferUse Follow(uint32_t buffer);
+  // Takes so many of the steps that are left; false: there are not as many.
+  bool Spend(uint64_t steps);
+
+  void FollowUsers(const Position& at, std::vector<Position>* found) const;
   void FollowCalls(const Position& at, const User& user,
                    std::vector<Position>* found) const;
-  void FollowRoot(const Position& at, std::vector<Position>* found) const;
-  bool IsDefinedAt(const Position& position) const;
+  // Looks at `*looked_at` instructions.
+  void FollowRoot(const Position& at, uint64_t* looked_at,
+                  std::vector<Position>* found) const;
   HloIndex ParameterOf(HloIndex computation, uint32_t number) const;
 
   const HloGraph& graph_;
   const ProgramOrder& order_;
   std::vector<std::vector<User>> users_;
-  // Of each computation: the instructions that run it.
+  std::vector<Readers> readers_;
+  // Who takes one element of a result, by the instruction and the element.
+  absl::flat_hash_map<std::pair<HloIndex, int64_t>, std::vector<HloIndex>>
+      takers_;
+  // Of each computation: the instructions that run it and hand its result on.
   std::vector<std::vector<HloIndex>> callers_;
   // Of each computation: its parameters by number.
   std::vector<std::vector<HloIndex>> parameters_;
-  // Of each instruction: the buffers that it defines.
-  std::vector<std::vector<uint32_t>> defined_;
+  absl::flat_hash_map<Position, uint32_t> defined_;
+  // By buffer, once it is asked for.
+  std::vector<std::optional<BufferUse>> uses_;
   uint64_t steps_left_;
 };
 

@@ -1,5 +1,6 @@
 #include "converter/hlo/op_names.h"
 
+#include "converter/cancellation/cancellation.h"
 #include "converter/text/text.h"
 #include "converter/trace/op_name.h"
 
@@ -25,12 +26,23 @@ class OpNamer {
  public:
   OpNamer(const HloGraph& graph, const LiveRanges& ranges)
       : graph_(graph), ranges_(ranges), names_(graph.instructions.size()) {
-    for (HloIndex i = 0; i < names_.size(); ++i) names_[i] = InnerName(i);
+    for (const HloComputation& computation : graph.computations) {
+      fused_.push_back(FusedName(computation));
+    }
+    for (HloIndex i = 0; i < names_.size(); ++i) {
+      StopIfCancelled(i);
+      names_[i] = InnerName(i);
+    }
+    for (HloIndex i = 0; i < names_.size(); ++i) {
+      StopIfCancelled(i);
+      of_users_.push_back(FirstNameOfUsers(i));
+    }
   }
 
   std::vector<std::string_view> Finish() {
     std::vector<std::string_view> finished = names_;
     for (HloIndex i = 0; i < names_.size(); ++i) {
+      StopIfCancelled(i);
       if (finished[i].empty()) finished[i] = NameByOperands(i);
       if (finished[i].empty()) finished[i] = NameByUsers(i);
     }
@@ -44,15 +56,31 @@ class OpNamer {
     std::string_view best = OwnName(instruction);
     if (instruction.opcode != "fusion" || !ScopeOf(best).empty()) return best;
     for (const HloIndex called : instruction.called) {
-      const std::vector<HloIndex>& fused =
-          graph_.computations[called].instructions;
-      for (auto each = fused.rbegin(); each != fused.rend(); ++each) {
-        const std::string_view name = OwnName(graph_.instructions[*each]);
-        if (!ScopeOf(name).empty()) return name;
-        if (best.empty()) best = name;
-      }
+      const std::string_view name = fused_[called];
+      if (!ScopeOf(name).empty()) return name;
+      if (best.empty()) best = name;
     }
     return best;
+  }
+
+  // Of its instructions: the last one in a scope, or else the last one named.
+  std::string_view FusedName(const HloComputation& computation) const {
+    const std::vector<HloIndex>& fused = computation.instructions;
+    std::string_view best;
+    for (auto each = fused.rbegin(); each != fused.rend(); ++each) {
+      const std::string_view name = OwnName(graph_.instructions[*each]);
+      if (!ScopeOf(name).empty()) return name;
+      if (best.empty()) best = name;
+    }
+    return best;
+  }
+
+  std::string_view FirstNameOfUsers(HloIndex i) const {
+    for (const LiveRanges::User& user : ranges_.UsersOf(i)) {
+      const std::string_view name = names_[user.instruction];
+      if (!name.empty()) return name;
+    }
+    return {};
   }
 
   std::string_view NameByOperands(HloIndex i) const {
@@ -70,10 +98,7 @@ class OpNamer {
     for (int left = kMaxChain; left > 0; --left) {
       const auto& users = ranges_.UsersOf(i);
       if (users.empty()) return {};
-      for (const LiveRanges::User& user : users) {
-        const std::string_view name = names_[user.instruction];
-        if (!name.empty()) return name;
-      }
+      if (!of_users_[i].empty()) return of_users_[i];
       i = users.front().instruction;
     }
     return {};
@@ -81,7 +106,11 @@ class OpNamer {
 
   const HloGraph& graph_;
   const LiveRanges& ranges_;
+  // By computation.
+  std::vector<std::string_view> fused_;
+  // By instruction.
   std::vector<std::string_view> names_;
+  std::vector<std::string_view> of_users_;
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "converter/hlo/results.h"
 
+#include <utility>
+
 namespace oom_forensics {
 namespace {
 
@@ -33,10 +35,7 @@ uint32_t BufferOfResult(const HloGraph& graph, const LiveRanges& ranges,
     }
   }
   if (at == kNoHloIndex) return kNoHloIndex;
-  for (const uint32_t buffer : ranges.BuffersOf(at)) {
-    if (graph.buffers[buffer].shape_index == index) return buffer;
-  }
-  return kNoHloIndex;
+  return ranges.BufferAt({at, std::move(index)});
 }
 
 }  // namespace oom_forensics

@@ -112,6 +112,9 @@ constexpr Definition kDefinitions[] = {
      "those of the job."},
     {QualityCounter::kDumpDiffers, "dump_differs", Severity::ERROR,
      "The replayed map differs from TensorFlow's own in $n chunks."},
+    {QualityCounter::kOomsLeftOut, "ooms_left_out", Severity::INFO_ONLY,
+     "$n more out-of-memories are not shown, as there are very many; ask for "
+     "one of them by its number (--oom)."},
     {QualityCounter::kShortenedText, "shortened_text", Severity::INFO_ONLY,
      "$n texts of the trace are longer than any real one and were cut."},
     {QualityCounter::kModulesLeftOut, "modules_left_out", Severity::WARNING,

@@ -47,6 +47,7 @@ enum class QualityCounter {
   kAttributionOff,
   kAnonymized,
   kDumpDiffers,
+  kOomsLeftOut,
   kShortenedText,
   kModulesLeftOut,
   kModuleWithoutOrder,

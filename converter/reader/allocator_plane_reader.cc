@@ -1,6 +1,8 @@
+#include <memory>
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "converter/reader/plane_reader.h"
 #include "converter/trace/allocator_trace_writer.h"
 #include "core/bfc.h"
@@ -159,6 +161,13 @@ class AllocatorPlaneReader {
         event.stats, vocabulary_, context_->trace().sites.Get(site), context_));
   }
 
+  // One copy of what stands in the file once.
+  std::shared_ptr<const std::string> DumpOf(std::string_view dump) {
+    auto& known = dumps_[{dump.data(), dump.size()}];
+    if (known == nullptr) known = std::make_shared<const std::string>(dump);
+    return known;
+  }
+
   FailedRequest ReadFailure(const EventFields& event) {
     const StatSet& stats = event.stats;
     FailedRequest failure;
@@ -174,7 +183,7 @@ class AllocatorPlaneReader {
     failure.alloc_count = stats.Uint64Or(StatKind::kNumAllocs, 0);
     if (stats.Has(StatKind::kMemoryDump)) {
       failure.memory_dump =
-          std::string(vocabulary_.TextOf(stats.Get(StatKind::kMemoryDump)));
+          DumpOf(vocabulary_.TextOf(stats.Get(StatKind::kMemoryDump)));
     }
     if (facts().limit_bytes == 0) facts().limit_bytes = failure.limit_bytes;
     return failure;
@@ -238,6 +247,10 @@ class AllocatorPlaneReader {
   ReadContext* context_;
   PlaneVocabulary vocabulary_;
   IdMap<EventClass> classes_;
+  // By where they stand in the file.
+  absl::flat_hash_map<std::pair<const char*, size_t>,
+                      std::shared_ptr<const std::string>>
+      dumps_;
   AllocatorTraceWriter writer_;
 };
 

@@ -17,6 +17,12 @@ namespace {
 // A batch beyond it is damage.
 constexpr int64_t kMaxBatch = int64_t{1} << 40;
 
+// Far more forecasts, orders of one of them and lines of a list than are ever
+// written.
+constexpr size_t kMaxForecasts = 128;
+constexpr size_t kMaxOrders = 64;
+constexpr size_t kMaxListed = 256;
+
 enum class MetadataKind : uint8_t { kOther, kForecast, kAlloc, kFree };
 
 // An XEventMetadata of the plane.
@@ -59,7 +65,12 @@ class ForecastPlane {
 
   absl::Status Read() {
     for (const auto& [id, bytes] : plane_.event_metadata) {
-      const Metadata metadata = ReadMetadata(bytes, vocabulary_, &context_);
+      Metadata metadata = ReadMetadata(bytes, vocabulary_, &context_);
+      if (metadata.kind == MetadataKind::kForecast &&
+          forecasts_.size() == kMaxForecasts) {
+        context_.trace().quality.Add(QualityCounter::kMalformedMessages);
+        metadata.kind = MetadataKind::kOther;
+      }
       if (metadata.kind == MetadataKind::kForecast) {
         forecast_of_[id] = forecasts_.size();
         forecasts_.push_back(Facts(metadata.stats));
@@ -95,7 +106,15 @@ class ForecastPlane {
   }
 
   std::vector<std::string> Lines(const StatSet& stats, StatKind kind) {
-    return absl::StrSplit(Text(stats, kind), '\n', absl::SkipEmpty());
+    std::vector<std::string> lines =
+        absl::StrSplit(Text(stats, kind), '\n', absl::SkipEmpty());
+    if (lines.size() > kMaxListed) {
+      context_.trace().quality.Add(QualityCounter::kShortenedText);
+      lines.resize(kMaxListed);
+      lines.shrink_to_fit();
+    }
+    if (context_.MayKeep(lines.size() * sizeof(std::string))) return lines;
+    return {};
   }
 
   ForecastTrace Facts(const StatSet& stats) {
@@ -182,6 +201,10 @@ class ForecastPlane {
           }
         });
     if (forecast == nullptr) return;
+    if (forecast->orders.size() == kMaxOrders) {
+      quality->Add(QualityCounter::kMalformedMessages);
+      return;
+    }
     order.name = context_.Text(header.name);
     forecast->orders.push_back(std::move(order));
   }

@@ -1,5 +1,6 @@
 #include "converter/reader/hlo_reader.h"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -45,9 +46,14 @@ enum Field : uint32_t { kLogicalBufferId = 1, kOffset = 2, kSize = 3 };
 // Tuples within tuples; real ones stay below five.
 constexpr size_t kMaxShapeDepth = 16;
 
+// Dimensions of a tensor; real ones stay below ten.
+constexpr size_t kMaxDimensions = 64;
+
 struct Shape {
   int64_t element_type = 0;
   std::vector<int64_t> dims;
+  // Of a tuple: its elements, serialized.
+  std::vector<std::string_view> elements;
 };
 
 // Which buffers XLA assigned to which place, from its BufferAssignmentProto.
@@ -96,11 +102,18 @@ class AssignmentReader {
         reader.skip();
       }
     });
+    if (buffer.shape_index.size() > kMaxShapeDepth) {
+      quality_.Add(QualityCounter::kMalformedMessages);
+      buffer.shape_index.clear();
+      buffer.instruction = kNoHloIndex;
+    }
     if (buffer.instruction != kNoHloIndex) {
-      Shape shape =
+      const Shape* const shape =
           ShapeAt(module_.ShapeOf(buffer.instruction), buffer.shape_index);
-      buffer.element_type = shape.element_type;
-      buffer.dims = std::move(shape.dims);
+      if (shape != nullptr) {
+        buffer.element_type = shape->element_type;
+        buffer.dims = shape->dims;
+      }
     }
     buffer_index_.try_emplace(buffer.id,
                               static_cast<uint32_t>(graph_.buffers.size()));
@@ -131,31 +144,46 @@ class AssignmentReader {
     if (named != kNoHloIndex) buffer->instruction = named;
   }
 
-  Shape ShapeAt(std::string_view message, const std::vector<int64_t>& index) {
-    if (index.size() > kMaxShapeDepth) return {};
+  // Null where the shape has no such element.
+  const Shape* ShapeAt(std::string_view message,
+                       const std::vector<int64_t>& index) {
+    const Shape* shape = &ShapeOf(message);
     for (const int64_t element : index) {
-      int64_t at = 0;
-      std::string_view inner;
-      Each(message, [&](FieldReader& reader) {
-        if (reader.tag() != shape_proto::kTupleShapes) {
-          reader.skip();
-          return;
-        }
-        const std::string_view shape = View(reader.get_view());
-        if (at++ == element) inner = shape;
-      });
-      message = inner;
+      if (element < 0 ||
+          static_cast<size_t>(element) >= shape->elements.size()) {
+        return nullptr;
+      }
+      shape = &ShapeOf(shape->elements[static_cast<size_t>(element)]);
     }
-    Shape shape;
+    return shape;
+  }
+
+  // Each is read once, however many buffers lie in it.
+  const Shape& ShapeOf(std::string_view message) {
+    const auto [known, is_new] =
+        shapes_.try_emplace({message.data(), message.size()});
+    if (!is_new) return *known->second;
+    known->second = std::make_unique<Shape>();
+    Shape& shape = *known->second;
     Each(message, [&](FieldReader& reader) {
-      if (reader.tag() == shape_proto::kElementType) {
-        shape.element_type = reader.get_int64();
-      } else if (reader.tag() == shape_proto::kDimensions) {
-        reader.AppendInt64s(&shape.dims);
-      } else {
-        reader.skip();
+      switch (reader.tag()) {
+        case shape_proto::kElementType:
+          shape.element_type = reader.get_int64();
+          break;
+        case shape_proto::kDimensions:
+          reader.AppendInt64s(&shape.dims);
+          break;
+        case shape_proto::kTupleShapes:
+          shape.elements.push_back(View(reader.get_view()));
+          break;
+        default:
+          reader.skip();
       }
     });
+    if (shape.dims.size() > kMaxDimensions) {
+      quality_.Add(QualityCounter::kMalformedMessages);
+      shape.dims.clear();
+    }
     return shape;
   }
 
@@ -225,6 +253,9 @@ class AssignmentReader {
   HloGraph& graph_;
   QualityLog& quality_;
   absl::flat_hash_map<int64_t, uint32_t> buffer_index_;
+  // By where they stand in the file.
+  absl::flat_hash_map<std::pair<const char*, size_t>, std::unique_ptr<Shape>>
+      shapes_;
 };
 
 }  // namespace

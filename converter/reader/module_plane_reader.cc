@@ -36,6 +36,7 @@ void ReadModulePlane(const PlaneLayout& plane, ReadContext* context) {
                     facts.Uint64Or(StatKind::kModulesLeftOut, 0));
   uint64_t bytes = 0;
   for (const auto& [id, metadata] : plane.event_metadata) {
+    StopIfCancelled();
     const StatSet stats = StatsOf(metadata, vocabulary, &trace.quality);
     if (!stats.Has(StatKind::kHloProto)) continue;
     const std::string_view proto = stats.Get(StatKind::kHloProto).text;
@@ -52,6 +53,9 @@ void ReadModulePlane(const PlaneLayout& plane, ReadContext* context) {
     bytes += module.ResidentBytes();
     if (!module.has_schedule || module.ranges_cut) {
       trace.quality.Add(QualityCounter::kModuleWithoutOrder);
+    }
+    if (module.texts_left_out) {
+      trace.quality.Add(QualityCounter::kShortenedText);
     }
     trace.modules.push_back(std::move(module));
   }

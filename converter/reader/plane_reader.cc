@@ -11,6 +11,7 @@ namespace {
 // Nanoseconds since the epoch before which no trace was made (2001); a line's
 // start beyond it is not relative to a session.
 constexpr int64_t kEpochTimesFromNs = 1'000'000'000'000'000'000;
+constexpr size_t kLongText = 256;
 // Columns and replay together, in use per row.
 constexpr uint64_t kBytesPerRow = 48;
 
@@ -36,7 +37,21 @@ int64_t ReadContext::TimePs(int64_t start_ps, int64_t offset_ps) {
   return time_ps;
 }
 
+bool ReadContext::MayKeep(uint64_t bytes) {
+  if (bytes > copy_bytes_left_) {
+    trace_.quality.Add(QualityCounter::kShortenedText);
+    return false;
+  }
+  copy_bytes_left_ -= bytes;
+  return true;
+}
+
 std::string ReadContext::Text(std::string_view text) {
+  return MayKeep(std::min(text.size(), kMaxTextBytes)) ? CleanText(text)
+                                                       : std::string();
+}
+
+std::string ReadContext::CleanText(std::string_view text) {
   bool shortened = false;
   std::string clean = SanitizedText(text, &shortened);
   if (shortened) trace_.quality.Add(QualityCounter::kShortenedText);
@@ -45,7 +60,15 @@ std::string ReadContext::Text(std::string_view text) {
 
 StringId ReadContext::Intern(std::string_view text) {
   if (text.empty()) return kEmptyString;
-  return trace_.strings.Intern(IsCleanText(text) ? text : Text(text));
+  const auto intern = [&] {
+    return trace_.strings.Intern(IsCleanText(text) ? text : CleanText(text));
+  };
+  // To look a short one up takes as long as to look up where it stands.
+  if (text.size() < kLongText) return intern();
+  const auto [known, is_new] =
+      long_texts_.try_emplace({text.data(), text.size()}, kEmptyString);
+  if (is_new) known->second = intern();
+  return known->second;
 }
 
 absl::Status ReadContext::ReserveRows(uint64_t rows) {

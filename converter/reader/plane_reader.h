@@ -7,7 +7,9 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "converter/cancellation/cancellation.h"
 #include "converter/reader/event_reader.h"
@@ -21,7 +23,10 @@ class ReadContext {
  public:
   ReadContext(HostTrace* trace, const ReadOptions& options,
               std::function<void(const char*)> consumed)
-      : trace_(*trace), options_(options), consumed_(std::move(consumed)) {}
+      : trace_(*trace),
+        options_(options),
+        copy_bytes_left_(kMinCopyBytes + trace->file_bytes),
+        consumed_(std::move(consumed)) {}
 
   HostTrace& trace() { return trace_; }
   StepCollector& steps() { return steps_; }
@@ -36,8 +41,14 @@ class ReadContext {
   static int64_t TimePs(int64_t start_ps, int64_t offset_ps);
 
   // A text of the file, interned; damage and excess are counted.
+  // `text` must stay where it is as long as the context.
   StringId Intern(std::string_view text);
+  // A copy; empty, and counted, where the file refers to its texts so often
+  // that there is no room for more copies.
   std::string Text(std::string_view text);
+  // Whether there is room for so many bytes more of what is copied at each
+  // reference; takes them.
+  bool MayKeep(uint64_t bytes);
 
   // Fails where so many rows more would exceed the limit.
   absl::Status ReserveRows(uint64_t rows);
@@ -49,10 +60,19 @@ class ReadContext {
   }
 
  private:
+  // Room for copies that a small file has, too.
+  static constexpr uint64_t kMinCopyBytes = uint64_t{16} << 20;
+
+  std::string CleanText(std::string_view text);
+
   HostTrace& trace_;
   StepCollector steps_;
   const ReadOptions& options_;
   uint64_t reserved_rows_ = 0;
+  // For what is copied at each reference to it.
+  uint64_t copy_bytes_left_;
+  // Of long texts, by where they stand in the file.
+  absl::flat_hash_map<std::pair<const char*, size_t>, StringId> long_texts_;
   std::function<void(const char*)> consumed_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "converter/reader/plane_reader.h"
 #include "converter/text/text.h"
 
@@ -106,6 +107,7 @@ class SourcePlaneReader {
     for (const auto& [id, metadata] : plane_.event_metadata) {
       Record record;
       record.id = id;
+      StopIfCancelled();
       const bool whole = ForEachField(metadata, [&](FieldReader& reader) {
         switch (reader.tag()) {
           case schema::xevent_metadata::kName:
@@ -149,13 +151,18 @@ class SourcePlaneReader {
 
   void AddFrame(StatKind kind, Record* record) {
     if (record->frames.size() == kMaxFrames) return;
-    std::string_view text = vocabulary_.TextOf(stat_.Get(kind));
+    const std::string_view text = vocabulary_.TextOf(stat_.Get(kind));
+    auto& known = lines_[{text.data(), text.size()}];
+    if (known == kNoLine) known = LineOf(text);
+    record->frames.push_back({known, kind == StatKind::kLibraryFrame});
+  }
+
+  LineId LineOf(std::string_view text) {
     CodeLine line;
     line.file = context_->Intern(NextPart(&text));
     ParseInteger(NextPart(&text), &line.line);
     line.function = context_->Intern(text);
-    record->frames.push_back(
-        {source().InternLine(line), kind == StatKind::kLibraryFrame});
+    return source().InternLine(line);
   }
 
   void AddText(const Record& record) {
@@ -175,6 +182,8 @@ class SourcePlaneReader {
   const PlaneLayout& plane_;
   ReadContext* context_;
   PlaneVocabulary vocabulary_;
+  // Of frames, by where they stand in the file.
+  absl::flat_hash_map<std::pair<const char*, size_t>, LineId> lines_;
   // The stat in hand.
   StatSet stat_;
 };

@@ -107,7 +107,7 @@ TEST(TraceReaderTest, AFailureKeepsWhatTheAllocatorSaid) {
   ASSERT_EQ(allocator.failures.size(), 2u);
   EXPECT_TRUE(allocator.failures[0].is_oom);
   EXPECT_EQ(allocator.failures[0].limit_bytes, 1u << 20);
-  EXPECT_EQ(allocator.failures[0].memory_dump, "dump");
+  EXPECT_EQ(allocator.failures[0].Dump(), "dump");
   EXPECT_FALSE(allocator.failures[1].is_oom);
   EXPECT_EQ(allocator.limit_bytes, 1u << 20);
 }

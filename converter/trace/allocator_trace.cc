@@ -44,7 +44,9 @@ uint64_t AllocatorTrace::ResidentBytes() const {
                    regions.capacity() * sizeof(RegionChange) +
                    weights.capacity() * sizeof(float);
   for (const FailedRequest& failure : failures) {
-    bytes += failure.memory_dump.capacity();
+    if (failure.memory_dump == nullptr) continue;
+    bytes += failure.memory_dump->capacity() /
+             static_cast<uint64_t>(failure.memory_dump.use_count());
   }
   return bytes;
 }

@@ -18,8 +18,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "converter/quality/quality_log.h"
@@ -54,8 +56,14 @@ struct FailedRequest {
   uint64_t limit_bytes = 0;
   uint64_t largest_free_bytes = 0;
   uint64_t alloc_count = 0;
-  // A serialized tensorflow.MemoryDump; empty: not recorded.
-  std::string memory_dump;
+  // A serialized tensorflow.MemoryDump, which several failures may share; null:
+  // not recorded.
+  std::shared_ptr<const std::string> memory_dump;
+
+  // Empty: not recorded.
+  std::string_view Dump() const {
+    return memory_dump == nullptr ? std::string_view() : *memory_dump;
+  }
 };
 
 // A region taken from the device, or given back.

@@ -7,7 +7,6 @@ says so, the module answers, run by wasmtime (`webassembly`); the same sources, 
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 import os
 import sys
@@ -112,9 +111,11 @@ def _beside_the_collector() -> Path | None:
 
 
 def _version_of_the_collector() -> str:
+    # Takes as long to import as all of this package, and most never ask.
+    metadata = importlib.import_module("importlib.metadata")
     try:
-        return importlib.metadata.version("oom-forensics-collector")
-    except importlib.metadata.PackageNotFoundError:
+        return str(metadata.version("oom-forensics-collector"))
+    except metadata.PackageNotFoundError:
         return "unknown"
 
 

@@ -10,6 +10,7 @@ import base64
 import dataclasses
 import enum
 import functools
+import threading
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -22,7 +23,7 @@ _SelfMessage = TypeVar("_SelfMessage", bound="Message")
 
 
 class Message:
-    """A message of proto/datasets as a dataclass."""
+    """A message of proto/datasets as a dataclass, which it becomes when it is first used."""
 
     strict: typing.ClassVar[bool] = False
     """Unknown fields are an error: for tests, where converter and package are of one build."""
@@ -58,6 +59,56 @@ class Message:
             for name, value, field in values
             if value != _default_of(field)
         }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # A copy, or out of a pickle: nobody called the constructor.
+        dataclasses.fields(self)  # type: ignore[arg-type]
+        self.__dict__.update(state)
+
+
+class _FieldsWhenUsed:
+    """In the place of a dataclass's fields: whoever asks for them makes it one."""
+
+    def __get__(self, instance: Any, cls: Any) -> Any:
+        with _making:
+            # Another thread may have made it meanwhile.
+            if cls.__dict__["__dataclass_fields__"] is self:
+                _make(cls)
+        return cls.__dataclass_fields__
+
+
+_making = threading.RLock()
+
+
+def _make(cls: Any) -> None:
+    """Makes a dataclass of it, which other threads may be constructing just now."""
+    written = {
+        name: value
+        for name, value in vars(cls).items()
+        if name not in ("__init__", "__dataclass_fields__", "__dict__", "__weakref__")
+    }
+    made = vars(dataclasses.dataclass(type(cls.__name__, cls.__bases__, dict(written))))
+    for name in written.keys() - made.keys():
+        delattr(cls, name)  # the default of a field that has a factory
+    new = {name: made[name] for name in made.keys() - written.keys()}
+    fields, construct = new.pop("__dataclass_fields__"), new.pop("__init__")
+    for name, value in new.items():
+        if name not in ("__dict__", "__weakref__"):
+            setattr(cls, name, value)
+    cls.__init__ = construct
+    cls.__dataclass_fields__ = fields
+
+
+def dataclass_when_used(cls: Any) -> Any:
+    """Makes the class a dataclass once it is constructed or asked for its fields."""
+
+    def construct(self: Any, *values: Any, **named: Any) -> None:
+        dataclasses.fields(cls)
+        cls.__init__(self, *values, **named)
+
+    cls.__init__ = construct
+    cls.__dataclass_fields__ = _FieldsWhenUsed()
+    return cls
 
 
 def _json_name(name: str) -> str:

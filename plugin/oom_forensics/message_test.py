@@ -1,5 +1,12 @@
 from __future__ import annotations
 
+import copy
+import dataclasses
+import pickle
+import subprocess
+import sys
+import threading
+
 import pytest
 
 from oom_forensics.datasets import (
@@ -15,7 +22,7 @@ from oom_forensics.datasets import (
     Role,
     Sufficiency,
 )
-from oom_forensics.message import Message
+from oom_forensics.message import Message, dataclass_when_used
 
 
 def test_64_bit_integers_keep_every_bit() -> None:
@@ -65,3 +72,64 @@ def test_a_name_that_python_reserves_is_written_as_the_schema_has_it() -> None:
 def test_an_unknown_enum_value_is_refused() -> None:
     with pytest.raises(ValueError, match="LATER"):
         Filter.from_json({"role": "LATER"})
+
+
+def in_python(script: str) -> str:
+    """What a fresh Python prints: here, all the types may have been used already."""
+    return subprocess.check_output([sys.executable, "-c", script], text=True)
+
+
+def test_the_types_cost_nothing_until_they_are_used() -> None:
+    script = (
+        "import dataclasses\n"
+        "made = []\n"
+        "real = dataclasses.dataclass\n"
+        "dataclasses.dataclass = lambda cls=None, **k: made.append(cls) or real(cls, **k)\n"
+        "from oom_forensics import datasets\n"
+        "print([cls for cls in made if issubclass(cls or int, datasets.Message)])\n"
+        "datasets.Query()\n"
+        "print(sorted(cls.__name__ for cls in made if issubclass(cls or int, datasets.Message)))\n"
+    )
+    assert in_python(script) == "[]\n['Filter', 'Moment', 'Query', 'WhatIfSettings']\n"
+
+
+def test_a_type_is_a_dataclass_for_whoever_looks_first() -> None:
+    script = (
+        "import dataclasses, pickle, sys\n"
+        "from oom_forensics import datasets\n"
+        "assert dataclasses.is_dataclass(datasets.Chunk)\n"
+        "assert [f.name for f in dataclasses.fields(datasets.Moment)]\n"
+        "oom = pickle.loads(bytes.fromhex(sys.argv[1]))\n"
+    )
+    kept = pickle.dumps(Oom(host="h", free_bytes=7)).hex()
+    script = (
+        script.replace("sys.argv[1]", repr(kept))
+        + "print(oom == type(oom)(host='h', free_bytes=7))"
+    )
+    assert in_python(script) == "True\n"
+    oom = Oom(host="h", remedies=[Remedy()])
+    assert copy.deepcopy(oom) == oom
+    assert dataclasses.replace(oom, host="i").host == "i"
+    assert repr(Moment(peak=True)).startswith("Moment(")
+
+
+def test_threads_that_use_a_type_first_at_once_all_get_it() -> None:
+    for _ in range(20):
+
+        class Plain(Message):
+            number: int = 0
+            names: list[str] = dataclasses.field(default_factory=list)
+
+        cls = dataclass_when_used(Plain)
+        made: list[Message] = []
+        threads = [
+            threading.Thread(target=lambda cls=cls, made=made: made.append(cls(number=3)))
+            for _ in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert made == [cls(3)] * 8
+        assert cls(names=["a"]).names == ["a"]
+        assert not hasattr(cls, "names")

@@ -27,9 +27,16 @@ and run `tools/generate`.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import field
+from typing import TYPE_CHECKING
 
 from oom_forensics.message import Message
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    # Most programs use few of them, and to make all takes a tenth of a second.
+    from oom_forensics.message import dataclass_when_used as dataclass
 '''
 _Field = descriptor_pb2.FieldDescriptorProto
 _Path = tuple[int, ...]

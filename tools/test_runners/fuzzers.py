@@ -40,8 +40,10 @@ def _fuzz(root: Path, name: str, runs: int) -> bool:
                 "-seed=1",
                 f"-runs={runs}",
                 "-max_total_time=120",
-                "-timeout=10",
+                # Below them an input fails by what it takes for each of its bytes (cost_limit.h).
+                "-timeout=30",
                 "-rss_limit_mb=2048",
+                "-malloc_limit_mb=512",
                 "-print_final_stats=1",
                 "-verbosity=0",
                 "-print_funcs=0",

@@ -21,7 +21,7 @@ std::optional<FreeSpace> FreeInDump(
     const FailedRequest& failure,
     std::vector<std::pair<uint64_t, uint64_t>> regions,
     uint64_t* reserved_bytes) {
-  const std::vector<DumpedChunk> dump = ParseMemoryDump(failure.memory_dump);
+  const std::vector<DumpedChunk> dump = ParseMemoryDump(failure.Dump());
   if (dump.empty()) return std::nullopt;
   FreeSpaceCounter counter(std::move(regions));
   *reserved_bytes = 0;

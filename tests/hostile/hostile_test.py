@@ -1,0 +1,94 @@
+"""What a small file may cost: time and memory in proportion to its bytes, whatever is in it."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+from pathlib import Path
+
+import pytest
+from hostile_files import FILES
+from oom_forensics.converter_binary import find_converter
+from oom_forensics.fleet.conversion import RunLimits, convert
+from oom_forensics.fleet.run_finder import FleetRun
+
+DATASETS = ("info", "oom_window", "forecast", "compiled_modules", "allocations", "what_if")
+# A reader that goes over everything some times takes a hundredth of it.
+BASE_S, S_PER_MB = 2.0, 6.0
+BASE_BYTES, BYTES_PER_BYTE = 100 << 20, 150
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("hostile")
+
+
+@pytest.fixture(params=sorted(FILES))
+def hostile(folder: Path, request: pytest.FixtureRequest) -> Path:
+    path = folder / f"{request.param}.xplane.pb"
+    if not path.exists():
+        path.write_bytes(FILES[request.param]())
+    return path
+
+
+def used_by_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_a_hostile_file_costs_no_more_than_its_size(hostile: Path, dataset: str) -> None:
+    size = hostile.stat().st_size
+    seconds = BASE_S + S_PER_MB * size / 1e6
+    limit = BASE_BYTES + BYTES_PER_BYTE * size
+    before = used_by_children()
+    done = subprocess.run(
+        find_converter().command("convert", hostile, f"--dataset={dataset}", "--format=pb"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=300,
+        preexec_fn=lambda: (
+            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
+            resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1,) * 2),
+        ),
+    )
+    assert done.returncode in (0, 1), f"{done.returncode} after {used_by_children() - before:.1f} s"
+    # None of them is refused for the memory that it would take.
+    assert "memory than" not in done.stderr
+    assert done.stderr.count("\n") <= 1
+
+
+def test_where_the_system_gives_no_memory_it_is_one_sentence(folder: Path) -> None:
+    path = folder / "names.xplane.pb"
+    path.write_bytes(FILES["names_by_reference"]())
+    done = subprocess.run(
+        find_converter().command("info", path),
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (20 << 20, 20 << 20)),
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("oom-forensics: This needs more memory than the system gives")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_worker_of_a_fleet_tells_it_as_a_row(folder: Path) -> None:
+    path = folder / "names.xplane.pb"
+    path.write_bytes(FILES["names_by_reference"]())
+    run = FleetRun(
+        url=str(path),
+        job="job",
+        name="names",
+        version="1",
+        files=(str(path),),
+        size_bytes=path.stat().st_size,
+        modified_ns=0,
+    )
+    converted = convert(run, RunLimits(memory_bytes=20 << 20))
+    assert converted.failed
+    (error,) = converted.rows["errors"]
+    assert "memory" in error["sentence"]
+    assert error["sentence"].count("\n") == 0
