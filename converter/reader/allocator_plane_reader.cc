@@ -1,8 +1,11 @@
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "converter/reader/line_pieces.h"
 #include "converter/reader/plane_reader.h"
 #include "converter/trace/allocator_trace_writer.h"
 #include "core/bfc.h"
@@ -10,8 +13,6 @@
 namespace oom_forensics {
 namespace {
 
-// Rows between two reports of progress.
-constexpr uint64_t kProgressRows = 1 << 18;
 // No machine has as many CUDA devices.
 constexpr uint64_t kNoDevice = 1 << 16;
 
@@ -81,6 +82,7 @@ class AllocatorPlaneReader {
   AllocatorPlaneReader(const PlaneLayout& plane, ReadContext* context)
       : context_(context),
         vocabulary_(plane, StatVocabulary::kCollector),
+        classes_(plane.event_metadata.size()),
         writer_(context->Text(plane.name.substr(schema::kPlanePrefix.size())),
                 Source::COLLECTOR, &context->trace().sites) {
     for (const auto& [id, metadata] : plane.event_metadata) {
@@ -91,20 +93,24 @@ class AllocatorPlaneReader {
 
   void Reserve(uint64_t rows) { writer_.Reserve(rows); }
 
-  void ReadLine(std::string_view line, int64_t start_ps, bool baseline) {
+  void ReadLine(const std::vector<std::string_view>& pieces, int64_t start_ps,
+                bool baseline) {
     // kStepId and kThread are sticky within a line.
     EventContext sticky;
-    ForEachEvent(line, vocabulary_, EventsToRead::kAll, &facts().quality,
-                 [&](const EventFields& event, const char* end) {
-                   sticky.step_id =
-                       event.stats.Int64Or(StatKind::kStepId, sticky.step_id);
-                   sticky.thread =
-                       event.stats.Uint64Or(StatKind::kThread, sticky.thread);
-                   Add(event, start_ps, sticky, baseline);
-                   if (writer_.row_count() % kProgressRows == 0) {
-                     context_->Consumed(end);
-                   }
-                 });
+    auto next = pieces.begin();
+    ReadSideBySide(
+        context_->threads(),
+        [&]() -> std::optional<std::string_view> {
+          if (next == pieces.end()) return std::nullopt;
+          return *next++;
+        },
+        [this, baseline](std::string_view piece) {
+          return ReadPiece(piece, baseline);
+        },
+        [&](const LinePiece& piece) {
+          Take(piece, start_ps, baseline, &sticky);
+          context_->Consumed(piece.end);
+        });
   }
 
   AllocatorTrace Finish() {
@@ -115,7 +121,111 @@ class AllocatorPlaneReader {
   }
 
  private:
+  // A step or thread that is said at an event, for it and those after it.
+  struct ContextChange {
+    size_t at = 0;  // Index into LinePiece::plain.
+    std::optional<int64_t> step_id;
+    std::optional<uint64_t> thread;
+  };
+  // An allocation at a known site, or a free: almost all events.
+  struct PlainEvent {
+    int64_t offset_ps = 0;
+    uint64_t address = 0;
+    SiteId site = 0;
+    bool is_free = false;
+  };
+  // Any other, which is read when it is its turn.
+  struct OtherEvent {
+    size_t at = 0;  // It comes before that one of LinePiece::plain.
+    std::string_view message;
+  };
+  // A piece of a line, read as far as no other piece is needed for it.
+  struct LinePiece {
+    std::vector<PlainEvent> plain;
+    std::vector<ContextChange> changes;
+    std::vector<OtherEvent> others;
+    QualityLog quality;
+    const char* end = nullptr;
+  };
+
   AllocatorTrace& facts() { return writer_.facts(); }
+
+  // By any thread.
+  LinePiece ReadPiece(std::string_view bytes, bool baseline) const {
+    LinePiece piece;
+    piece.end = bytes.data() + bytes.size();
+    ForEachEvent(
+        bytes, vocabulary_, EventsToRead::kAll, &piece.quality,
+        [&](const EventFields& event, std::string_view message) {
+          const EventClass& event_class = classes_.Get(event.metadata_id);
+          const bool is_plain =
+              !baseline &&
+              (event_class.kind == SchemaKind::kAlloc ||
+               event_class.kind == SchemaKind::kFree) &&
+              event.stats.HasOnly<StatKind::kAddress, StatKind::kStepId,
+                                  StatKind::kThread>();
+          if (!is_plain) {
+            piece.others.push_back({piece.plain.size(), message});
+            return;
+          }
+          if (event.stats.Has(StatKind::kStepId) ||
+              event.stats.Has(StatKind::kThread)) {
+            piece.changes.push_back(ChangeOf(event.stats, piece.plain.size()));
+          }
+          piece.plain.push_back(
+              {event.offset_ps, event.stats.AddressOr0(StatKind::kAddress),
+               event_class.site, event_class.kind == SchemaKind::kFree});
+        });
+    return piece;
+  }
+
+  static ContextChange ChangeOf(const StatSet& stats, size_t at) {
+    ContextChange change;
+    change.at = at;
+    if (stats.Has(StatKind::kStepId)) {
+      change.step_id = stats.Get(StatKind::kStepId).AsInt64();
+    }
+    if (stats.Has(StatKind::kThread)) {
+      change.thread = stats.Get(StatKind::kThread).AsUint64();
+    }
+    return change;
+  }
+
+  static void Apply(const ContextChange& change, EventContext* sticky) {
+    sticky->step_id = change.step_id.value_or(sticky->step_id);
+    sticky->thread = change.thread.value_or(sticky->thread);
+  }
+
+  // In the order of the file.
+  void Take(const LinePiece& piece, int64_t start_ps, bool baseline,
+            EventContext* sticky) {
+    facts().quality.Add(
+        QualityCounter::kMalformedMessages,
+        piece.quality.count(QualityCounter::kMalformedMessages));
+    auto other = piece.others.begin();
+    auto change = piece.changes.begin();
+    EventFields fields;
+    for (size_t i = 0; i <= piece.plain.size(); ++i) {
+      for (; other != piece.others.end() && other->at == i; ++other) {
+        ReadEvent(other->message, vocabulary_, &fields);
+        Apply(ChangeOf(fields.stats, i), sticky);
+        Add(fields, start_ps, *sticky, baseline);
+      }
+      if (i == piece.plain.size()) break;
+      if (change != piece.changes.end() && change->at == i) {
+        Apply(*change++, sticky);
+      }
+      const PlainEvent& event = piece.plain[i];
+      RowStamp stamp;
+      stamp.time_ps = ReadContext::TimePs(start_ps, event.offset_ps);
+      stamp.context = *sticky;
+      if (event.is_free) {
+        writer_.AddFree(stamp, event.address);
+      } else {
+        writer_.AddAlloc(stamp, event.address, event.site);
+      }
+    }
+  }
 
   void ReadFacts(const StatSet& stats) {
     const auto text = [&](StatKind kind) {
@@ -258,14 +368,10 @@ class AllocatorPlaneReader {
 
 absl::Status ReadAllocatorPlane(const PlaneLayout& plane,
                                 ReadContext* context) {
-  struct Line {
-    std::string_view bytes;
-    LineHeader header;
-  };
-  std::vector<Line> lines;
+  std::vector<CutLine> lines;
   uint64_t event_count = 0;
   for (const std::string_view line : plane.lines) {
-    lines.push_back({line, ReadLineHeader(line)});
+    lines.push_back(CutWhole(line));
     event_count += lines.back().header.event_count;
   }
   const absl::Status fits = context->ReserveRows(event_count);
@@ -273,9 +379,9 @@ absl::Status ReadAllocatorPlane(const PlaneLayout& plane,
   AllocatorPlaneReader reader(plane, context);
   reader.Reserve(event_count);
   for (const bool baseline : {true, false}) {
-    for (const Line& line : lines) {
+    for (const CutLine& line : lines) {
       if ((line.header.name == schema::kBaselineLine) != baseline) continue;
-      reader.ReadLine(line.bytes,
+      reader.ReadLine(line.pieces,
                       context->LineStartPs(line.header.timestamp_ns), baseline);
     }
   }

@@ -99,7 +99,7 @@ absl::Status ReadDevicePlane(const PlaneLayout& plane, ReadContext* context) {
   device.dropped_events = facts.Uint64Or(StatKind::kDroppedEvents, 0);
   device.dropped_by_cupti = facts.Uint64Or(StatKind::kDroppedByCupti, 0);
   device.unreadable_records = facts.Uint64Or(StatKind::kUnreadableRecords, 0);
-  IdMap<DeviceEventClass> classes;
+  IdMap<DeviceEventClass> classes(plane.event_metadata.size());
   for (const auto& [id, metadata] : plane.event_metadata) {
     classes.Set(id, ReadClass(metadata, vocabulary, context));
   }
@@ -109,7 +109,7 @@ absl::Status ReadDevicePlane(const PlaneLayout& plane, ReadContext* context) {
     if (!fits.ok()) return fits;
     const int64_t start_ps = context->LineStartPs(header.timestamp_ns);
     ForEachEvent(line, vocabulary, EventsToRead::kAll, quality,
-                 [&](const EventFields& fields, const char*) {
+                 [&](const EventFields& fields, std::string_view) {
                    const DeviceEventClass& event_class =
                        classes.Get(fields.metadata_id);
                    if (!event_class.kind) {

@@ -61,7 +61,8 @@ double StatValue::AsDouble() const {
 }
 
 PlaneVocabulary::PlaneVocabulary(const PlaneLayout& plane,
-                                 StatVocabulary vocabulary) {
+                                 StatVocabulary vocabulary)
+    : kinds_(plane.stat_names.size()), names_(plane.stat_names.size()) {
   for (const auto& [id, name] : plane.stat_names) {
     names_.Set(id, name);
     const StatKind kind = StatKindOf(name, vocabulary);

@@ -45,6 +45,13 @@ class StatSet {
     present_[i / 64] |= uint64_t{1} << (i % 64);
     values_[i] = value;
   }
+  // Whether it has none but these.
+  template <StatKind... kinds>
+  bool HasOnly() const {
+    constexpr uint64_t kLow = (Bit(kinds, 0) | ...);
+    constexpr uint64_t kHigh = (Bit(kinds, 1) | ...);
+    return (present_[0] & ~kLow) == 0 && (present_[1] & ~kHigh) == 0;
+  }
   // Only where Has.
   const StatValue& Get(StatKind kind) const {
     return values_[static_cast<size_t>(kind)];
@@ -60,6 +67,11 @@ class StatSet {
   }
 
  private:
+  static constexpr uint64_t Bit(StatKind kind, size_t word) {
+    const auto i = static_cast<size_t>(kind);
+    return i / 64 == word ? uint64_t{1} << (i % 64) : 0;
+  }
+
   uint64_t present_[2] = {0, 0};
   StatValue values_[static_cast<size_t>(StatKind::kCount)];
 };
@@ -127,46 +139,49 @@ struct EventFields {
   StatSet stats;
 };
 
+// Reads a serialized XEvent; false where it is not well-formed.
+inline bool ReadEvent(std::string_view message,
+                      const PlaneVocabulary& vocabulary, EventFields* event) {
+  event->metadata_id = event->offset_ps = event->duration_ps = 0;
+  event->stats.Clear();
+  return ForEachField(message, [&](FieldReader& reader) {
+    switch (reader.tag()) {
+      case schema::xevent::kMetadataId:
+        event->metadata_id = reader.get_int64();
+        break;
+      case schema::xevent::kOffsetPs:
+        event->offset_ps = reader.get_int64();
+        break;
+      case schema::xevent::kDurationPs:
+        event->duration_ps = reader.get_int64();
+        break;
+      case schema::xevent::kStats: {
+        const std::string_view stat = View(reader.get_view());
+        if (!IsUnknownStat(stat, vocabulary)) {
+          ReadStat(stat, vocabulary, &event->stats);
+        }
+        break;
+      }
+      default:
+        reader.skip();
+    }
+  });
+}
+
 // Which events of a line are read. A host's are in their millions, and those
 // without a known stat are passed over in a fraction of the time.
 enum class EventsToRead { kAll, kWithKnownStats };
 
-// Calls `on_event(const EventFields&, const char* end)` for each event of the
-// line; `end` is where it ends in the file. Events that are not well-formed are
-// counted and left out. Returns what the line says about itself, which may
-// stand behind its events.
+// Calls `on_event(const EventFields&, std::string_view message)` for each event
+// of the line; `message` is the event in the file. Events that are not
+// well-formed are counted and left out. Returns what the line says about
+// itself, which may stand behind its events.
 template <typename OnEvent>
 LineHeader ForEachEvent(std::string_view line,
                         const PlaneVocabulary& vocabulary, EventsToRead which,
                         QualityLog* quality, OnEvent on_event) {
   LineHeader header;
   EventFields event;
-  const auto read_event = [&](std::string_view message) {
-    event.metadata_id = event.offset_ps = event.duration_ps = 0;
-    event.stats.Clear();
-    return ForEachField(message, [&](FieldReader& reader) {
-      switch (reader.tag()) {
-        case schema::xevent::kMetadataId:
-          event.metadata_id = reader.get_int64();
-          break;
-        case schema::xevent::kOffsetPs:
-          event.offset_ps = reader.get_int64();
-          break;
-        case schema::xevent::kDurationPs:
-          event.duration_ps = reader.get_int64();
-          break;
-        case schema::xevent::kStats: {
-          const std::string_view stat = View(reader.get_view());
-          if (!IsUnknownStat(stat, vocabulary)) {
-            ReadStat(stat, vocabulary, &event.stats);
-          }
-          break;
-        }
-        default:
-          reader.skip();
-      }
-    });
-  };
   const bool whole = ForEachField(line, [&](FieldReader& reader) {
     if (reader.tag() != schema::xline::kEvents) {
       header.TakeField(&reader);
@@ -178,8 +193,8 @@ LineHeader ForEachEvent(std::string_view line,
         !MayHaveKnownStats(message, vocabulary)) {
       return;
     }
-    if (read_event(message)) {
-      on_event(event, message.data() + message.size());
+    if (ReadEvent(message, vocabulary, &event)) {
+      on_event(event, message);
     } else {
       quality->Add(QualityCounter::kMalformedMessages);
     }

@@ -163,7 +163,7 @@ class ForecastPlane {
     QualityLog* quality = &context_.trace().quality;
     const LineHeader header = ForEachEvent(
         line, vocabulary_, EventsToRead::kAll, quality,
-        [&](const EventFields& fields, const char*) {
+        [&](const EventFields& fields, std::string_view) {
           const auto kind = kinds_.find(fields.metadata_id);
           if (kind == kinds_.end()) {
             quality->Add(QualityCounter::kUnknownEventKind);

@@ -1,10 +1,9 @@
 #include "converter/reader/host_line_reader.h"
 
-#include <deque>
-#include <future>
+#include <optional>
 #include <utility>
 
-#include "converter/cancellation/beside.h"
+#include "converter/reader/line_pieces.h"
 #include "converter/text/text.h"
 #include "proto/event_schema.h"
 
@@ -16,34 +15,12 @@ constexpr std::string_view kMemoryDeallocation = "MemoryDeallocation";
 // "CpuCompiler::RunBackend", "GpuCompiler::RunBackend"
 constexpr std::string_view kRunBackend = "Compiler::RunBackend";
 
-// Long enough that it does not matter what a thread costs.
-constexpr size_t kPieceBytes = size_t{1} << 20;
-
-// Cuts whole fields off the front of a message. What is damaged stays in one
-// piece with all that follows.
-std::string_view CutPiece(std::string_view* rest) {
-  const char* const begin = rest->data();
-  try {
-    FieldReader reader(*rest);
-    while (reader.next()) {
-      reader.skip();
-      const std::string_view behind = View(reader.data());
-      const auto size = static_cast<size_t>(behind.data() - begin);
-      if (size >= kPieceBytes) {
-        *rest = behind;
-        return {begin, size};
-      }
-    }
-  } catch (const protozero::exception&) {
-    // The reader of the piece comes upon it, too, and counts it.
-  }
-  return std::exchange(*rest, std::string_view());
-}
-
 }  // namespace
 
 HostLineReader::HostLineReader(const PlaneLayout& plane)
-    : vocabulary_(plane, StatVocabulary::kStock) {
+    : vocabulary_(plane, StatVocabulary::kStock),
+      kinds_(plane.event_metadata.size()),
+      function_of_(plane.event_metadata.size()) {
   for (const auto& [id, metadata] : plane.event_metadata) {
     const std::string_view name =
         TextField(metadata, schema::xevent_metadata::kName);
@@ -68,20 +45,13 @@ bool HostLineReader::HasAnything() const {
 
 void HostLineReader::Read(std::string_view line, uint32_t threads,
                           const std::function<void(HostLinePart)>& take) const {
-  std::deque<std::future<HostLinePart>> running;
-  while (!line.empty()) {
-    const std::string_view piece = CutPiece(&line);
-    if (threads == 0 || (running.empty() && line.empty())) {
-      take(ReadPart(piece));
-      continue;
-    }
-    if (running.size() == threads) {
-      take(running.front().get());
-      running.pop_front();
-    }
-    running.push_back(StartBeside([this, piece] { return ReadPart(piece); }));
-  }
-  for (std::future<HostLinePart>& part : running) take(part.get());
+  ReadSideBySide(
+      threads,
+      [&line]() -> std::optional<std::string_view> {
+        if (line.empty()) return std::nullopt;
+        return CutPiece(&line);
+      },
+      [this](std::string_view piece) { return ReadPart(piece); }, take);
 }
 
 HostLinePart HostLineReader::ReadPart(std::string_view piece) const {
@@ -92,7 +62,7 @@ HostLinePart HostLineReader::ReadPart(std::string_view piece) const {
       // Calls have no stats.
       python_functions_.empty() ? EventsToRead::kWithKnownStats
                                 : EventsToRead::kAll,
-      &part.quality, [&](const EventFields& event, const char*) {
+      &part.quality, [&](const EventFields& event, std::string_view) {
         if (event.stats.Has(StatKind::kStepNum)) {
           part.steps.push_back({event.stats.Get(StatKind::kStepNum).AsInt64(),
                                 event.offset_ps, event.duration_ps});

@@ -78,7 +78,7 @@ class StockDeviceReader {
       const int64_t start_ps = context_->LineStartPs(header.timestamp_ns);
       ForEachEvent(line, vocabulary, EventsToRead::kAll,
                    &context_->trace().quality,
-                   [&](const EventFields& event, const char*) {
+                   [&](const EventFields& event, std::string_view) {
                      Add(event, vocabulary, start_ps, plane_device);
                    });
     }

@@ -115,8 +115,12 @@ inline std::string_view TextField(std::string_view message, uint32_t tag) {
 template <typename Value>
 class IdMap {
  public:
+  // For so many values.
+  explicit IdMap(size_t count)
+      : dense_ids_(static_cast<int64_t>(kMinDenseIds + count * kIdsPerValue)) {}
+
   void Set(int64_t id, Value value) {
-    if (id < 0 || id >= kDenseIds) {
+    if (id < 0 || id >= dense_ids_) {
       sparse_[id] = std::move(value);
       return;
     }
@@ -136,7 +140,10 @@ class IdMap {
   }
 
  private:
-  static constexpr int64_t kDenseIds = 1 << 20;
+  // Numbers below so many have a place each, whether used or not.
+  static constexpr size_t kMinDenseIds = 256;
+  static constexpr size_t kIdsPerValue = 8;
+  int64_t dense_ids_;
   std::vector<Value> dense_;
   absl::flat_hash_map<int64_t, Value> sparse_;
 };

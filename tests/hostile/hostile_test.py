@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hostile_files import FILES
+from hostile.files import FILES
 from oom_forensics.converter_binary import find_converter
 from oom_forensics.fleet.conversion import RunLimits, convert
 from oom_forensics.fleet.run_finder import FleetRun
@@ -54,7 +54,7 @@ def test_a_hostile_file_costs_no_more_than_its_size(hostile: Path, dataset: str)
             resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1,) * 2),
         ),
     )
-    assert done.returncode in (0, 1), f"{done.returncode} after {used_by_children() - before:.1f} s"
+    assert done.returncode in (0, 1, 2), f"{done.returncode} after {used_by_children() - before:.1f} s"
     # None of them is refused for the memory that it would take.
     assert "memory than" not in done.stderr
     assert done.stderr.count("\n") <= 1

@@ -3,7 +3,7 @@
 Each is a well-formed trace (an XSpace) below 1 MB in which something stands once and is
 referred to many times, or in which one thing has more neighbors than any real one.
 
-    python tests/hostile/hostile_files.py FOLDER
+    PYTHONPATH=tools python -m hostile.files FOLDER
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Traces that are made to break or to eat a reader."""
