@@ -256,6 +256,12 @@ def names_by_reference() -> bytes:
     return _module(entry, [1] * 200_000, _buffer(1, 1) + _allocation([1] * 80_000))
 
 
+def planes_with_high_numbers() -> bytes:
+    """10,000 planes with one text each, whose number is close to the millionth."""
+    plane = _field(1, _field(2, _ALLOCATOR_PLANE) + _entry(5, (1 << 20) - 1, _field(2, "op")))
+    return plane * 10_000
+
+
 FILES: dict[str, Callable[[], bytes]] = {
     each.__name__: each
     for each in (
@@ -268,6 +274,7 @@ FILES: dict[str, Callable[[], bytes]] = {
         buffers_of_one_instruction,
         hub_with_many_users,
         names_by_reference,
+        planes_with_high_numbers,
     )
 }
 
