@@ -74,6 +74,42 @@ TEST(TraceReaderTest, StepIdAndThreadStayUntilTheyChange) {
   EXPECT_EQ(allocator.ContextOf(3).step_id, 9);
 }
 
+TEST(TraceReaderTest, ALongLineIsReadAlikeByOneThreadAndBySeveral) {
+  TraceBuilder builder;
+  for (uint64_t i = 0; i < 150'000; ++i) {
+    if (i % 1000 == 1) builder.Thread(i);
+    if (i % 700 == 3) builder.StepId(static_cast<int64_t>(i));
+    if (i % 5000 == 7) builder.Fail({"op", "", 1, i, 0}, {true, 1 << 20, ""});
+    if (i % 9000 == 11) builder.Region((i + 1) << 24, 1 << 20);
+    if (i % 2 == 0) {
+      builder.Alloc(0x1000 + 256 * i, {i % 4 == 0 ? "a" : "b"});
+    } else {
+      builder.Free(0x1000 + 256 * (i - 1));
+    }
+  }
+  const std::string bytes = builder.Serialize();
+  ASSERT_GT(bytes.size(), size_t{2} << 20) << "several pieces";
+  ReadOptions options;
+  options.threads = 3;
+  const auto several = ReadTraceFromBytes(bytes, "host0.xplane.pb", options);
+  ASSERT_TRUE(several.ok());
+  const auto one = Read(bytes);
+  const AllocatorTrace& a = one->allocators[0];
+  const AllocatorTrace& b = (*several)->allocators[0];
+  EXPECT_GT(a.row_count(), 150'000u);
+  EXPECT_EQ(a.kind_of, b.kind_of);
+  EXPECT_EQ(a.time_ps, b.time_ps);
+  EXPECT_EQ(a.address, b.address);
+  EXPECT_EQ(a.site, b.site);
+  EXPECT_EQ(a.context, b.context);
+  ASSERT_EQ(a.failures.size(), 30u);
+  EXPECT_EQ(a.failures.size(), b.failures.size());
+  EXPECT_EQ(a.failures.back().row, b.failures.back().row);
+  EXPECT_EQ(a.ContextOf(a.row_count() - 1).thread, 149'001u);
+  EXPECT_EQ(b.ContextOf(a.row_count() - 1).thread, 149'001u);
+  EXPECT_EQ(b.ContextOf(a.row_count() - 1).step_id, 149'803);
+}
+
 TEST(TraceReaderTest, SitesThatShareANameAreToldApartByTheirId) {
   TraceBuilder builder;
   builder.Alloc(0x1000, {"a", "", 1, 256, 0})
