@@ -150,6 +150,12 @@ OOM_FORENSICS_EXPORT char* OomForensics_SummaryFor(const char* message) {
   });
 }
 
+OOM_FORENSICS_EXPORT char* OomForensics_LibraryFailure(const char* message) {
+  return OptionalTextOf([&](Collector* collector) {
+    return collector->OnLibraryFailure(message);
+  });
+}
+
 OOM_FORENSICS_EXPORT char* OomForensics_TakeWrittenRuns() {
   return TextOf(
       [](Collector* collector) {

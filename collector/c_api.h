@@ -56,6 +56,11 @@ char* OomForensics_LastReport();
 // separated by newlines; null if there was none.
 char* OomForensics_SummaryFor(const char* message);
 
+// What an error of TensorFlow with this message hides, where a library had no
+// memory of its own: a few lines, separated by newlines, and a run is written.
+// Null where the message tells of something else, or there is no device.
+char* OomForensics_LibraryFailure(const char* message);
+
 // The runs that were written since the last call, by the flight recorder, by
 // OomForensics_Snapshot() or by OomForensics_StopRecording(): a JSON array of
 // {"trace", "origin", "address_shift", "remote_logdir", "incident"}. Never

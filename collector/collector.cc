@@ -336,6 +336,12 @@ std::vector<AllocatorInfo> Collector::KnownAllocators() {
   return allocators;
 }
 
+std::string Collector::OnLibraryFailure(const std::string& message) {
+  if (LibraryWithoutMemory(message).empty()) return "";
+  device_memory_.Sample("library failure", cupti::SampleDepth::kFull);
+  return flight_recorder_.OnLibraryFailure(message);
+}
+
 std::vector<AllocatorState> Collector::AllocatorStates(StateDepth depth) {
   std::vector<AllocatorState> states = StatesOfAllocators(depth);
   for (AllocatorState& state : states) {

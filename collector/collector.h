@@ -78,6 +78,8 @@ class Collector {
   void SetSourceRoots(const std::string& library_prefixes,
                       const std::string& project_root);
 
+  // A library had no memory of its own: OomForensics_LibraryFailure().
+  std::string OnLibraryFailure(const std::string& message);
   FlightRecorder& flight_recorder() { return flight_recorder_; }
 
   // What is hooked and what not, and why, as a JSON object.

@@ -55,6 +55,12 @@ class FlightRecorder : public RefusalListener {
   // the folder, or nothing and a sentence in `error`.
   std::string Snapshot(const std::string& logdir, std::string* error);
 
+  // A library failed that had no memory of its own, as an error with this
+  // message tells, right after the devices were looked at: writes what is there
+  // now. Returns the story, a few lines; empty where the message tells of
+  // something else, or no device is known.
+  std::string OnLibraryFailure(const std::string& message);
+
   // A profiler session or a callback of this process writes there.
   void LearnLogdir(const std::string& logdir);
 

@@ -96,6 +96,16 @@ std::vector<std::pair<uint64_t, uint64_t>> RegionsAt(const Recording& recording,
   return {regions.begin(), regions.end()};
 }
 
+uint64_t SumOfRegions(const Recording& recording, AllocatorId allocator,
+                      uint64_t failed_sequence) {
+  uint64_t bytes = 0;
+  for (const auto& [address, size_bytes] :
+       RegionsAt(recording, allocator, failed_sequence)) {
+    bytes += size_bytes;
+  }
+  return bytes;
+}
+
 // What the other pools on the same device hold.
 uint64_t SiblingBytes(const Recording& recording,
                       const std::vector<AllocatorState>& allocators,
@@ -106,10 +116,7 @@ uint64_t SiblingBytes(const Recording& recording,
         other.info.cuda_device != info.cuda_device) {
       continue;
     }
-    for (const auto& [address, size_bytes] :
-         RegionsAt(recording, other.info.id, failed_sequence)) {
-      bytes += size_bytes;
-    }
+    bytes += SumOfRegions(recording, other.info.id, failed_sequence);
   }
   return bytes;
 }
@@ -178,6 +185,14 @@ const AllocatorState* MemoryStory::Find(AllocatorId id) const {
     if (state.has_events && state.info.id == id) return &state;
   }
   return nullptr;
+}
+
+uint64_t ReservedBytes(const Recording& recording,
+                       const AllocatorState& state) {
+  if (state.info.has_layout) {
+    return SumOfRegions(recording, state.info.id, UINT64_MAX);
+  }
+  return state.statistics.has_value() ? state.statistics->bytes_in_use : 0;
 }
 
 MemoryStory TellStory(const Recording& recording,

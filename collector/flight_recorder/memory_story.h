@@ -67,6 +67,9 @@ using DeviceOf =
 
 // The story of the failure with this sequence, or, with 0, of the recording's
 // end. Holds at most `max_recent` recent allocations.
+// What an allocator has taken from its device.
+uint64_t ReservedBytes(const Recording& recording, const AllocatorState& state);
+
 MemoryStory TellStory(const Recording& recording,
                       const std::vector<const Site*>& sites,
                       std::vector<AllocatorState> allocators,

@@ -7,7 +7,8 @@ does. It does five things, most of them by wrapping functions of TensorFlow and 
   plugin is never told where a session writes to, and the report of an out-of-memory
   belongs beside the user's other data.
 - It adds the summary of an out-of-memory to the `ResourceExhaustedError` that the
-  user sees (a note, PEP 678; on Python 3.10 the end of its message).
+  user sees (a note, PEP 678; on Python 3.10 the end of its message), and to an error in
+  which a library had no memory what it hides.
 - It adds to each run what only Python knows (`oom_forensics.in_training.evidence`).
 - It lets the collector take the stacks of eager allocations
   (`oom_forensics.in_training.stacks`).
@@ -132,6 +133,31 @@ def _watch_errors(module: ModuleType, library: CollectorLibrary) -> None:
                     _add_note(self, "OOM Forensics: " + summary)
 
     error.__init__ = annotated
+    _watch_library_failures(module, library)
+
+
+def _watch_library_failures(module: ModuleType, library: CollectorLibrary) -> None:
+    """Errors in which cuDNN, cuBLAS or the like had no memory, and which do not say so."""
+    base = getattr(module, "OpError", None)
+    if base is None:
+        return
+    original = base.__init__
+    # They come at the end of each data set.
+    ordinary = (getattr(module, "OutOfRangeError", ()), getattr(module, "CancelledError", ()))
+
+    @in_place_of(original)
+    def explained(
+        self: Any, node_def: Any, op: Any, message: Any, error_code: Any, *args: Any
+    ) -> None:
+        original(self, node_def, op, message, error_code, *args)
+        if isinstance(self, ordinary):
+            return
+        with contextlib.suppress(Exception):
+            story = library.library_failure(str(message))
+            if story:
+                _add_note(self, "OOM Forensics: " + story)
+
+    base.__init__ = explained
 
 
 def _add_note(error: Any, note: str) -> None:

@@ -206,6 +206,10 @@ class CollectorLibrary:
         """Returns the story of the out-of-memory that an error tells of, a few lines."""
         return self._text_of("OomForensics_SummaryFor", message.encode())
 
+    def library_failure(self, message: str) -> str | None:
+        """Returns what an error hides in which a library had no memory; None: it does not."""
+        return self._text_of("OomForensics_LibraryFailure", message.encode())
+
     def _json_of(self, function_name: str) -> dict[str, Any]:
         """Calls a function that returns a JSON object for its caller to free."""
         return cast("dict[str, Any]", json.loads(self._text_of(function_name) or "{}"))

@@ -1,0 +1,40 @@
+// Errors in which a library, not an allocator, found no memory. TensorFlow's
+// pool takes nearly all of a device; cuDNN, cuBLAS, NCCL and contexts need some
+// of the rest, and tell of its lack in words that do not say memory.
+#ifndef OOM_FORENSICS_CORE_OUTSIDE_POOL_H_
+#define OOM_FORENSICS_CORE_OUTSIDE_POOL_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/placement.h"
+
+namespace oom_forensics {
+
+// Who had no memory, as an error of TensorFlow's with this message tells:
+// "cuDNN"; empty: it tells of something else.
+std::string_view LibraryWithoutMemory(std::string_view message);
+
+// A device when a library failed.
+struct OutsidePool {
+  DeviceNumbers device;
+  // TensorFlow's pools on it, and what of them was in use.
+  uint64_t pools_bytes = 0;
+  uint64_t pools_in_use_bytes = 0;
+};
+
+struct OutsidePoolVerdict {
+  // "OUTSIDE_POOL", or "UNKNOWN" where the device had enough free.
+  const char* kind = "UNKNOWN";
+  std::string sentence;
+  // What to change.
+  std::string remedy;
+};
+
+OutsidePoolVerdict JudgeOutsidePool(std::string_view library,
+                                    const OutsidePool& numbers);
+
+}  // namespace oom_forensics
+
+#endif  // OOM_FORENSICS_CORE_OUTSIDE_POOL_H_
