@@ -46,7 +46,9 @@ class Judge {
       verdict_.sentence = "TensorFlow's allocator did not say what was free.";
       return std::move(verdict_);
     }
-    const bool has_numbers = pool_.has_layout || pool_.limit_bytes != 0;
+    // Without a layout the device tells more than a limit does.
+    const bool has_numbers = pool_.has_layout || (pool_.limit_bytes != 0 &&
+                                                  !pool_.device.has_value());
     if (verdict_.short_by_bytes != 0) {
       if (has_numbers) {
         AddPlacement();
@@ -141,8 +143,8 @@ class Judge {
           "TensorFlow may use " + FormatBytes(pool_.limit_bytes) +
               " of this device, which could give " + FormatBytes(spare) +
               " more and still leave " +
-              FormatBytes(pool_.device->free_bytes - spare) +
-              " to libraries" + because + ".");
+              FormatBytes(pool_.device->free_bytes - spare) + " to libraries" +
+              because + ".");
     } else if (pool_.limit_setting.has_value()) {
       Add("LIMIT", 1.0,
           "The pool may not grow beyond " + FormatBytes(pool_.limit_bytes) +

@@ -33,7 +33,9 @@ TEST(AllocatorTableTest, LearnsTheDeviceBeforeOrAfterTheAllocator) {
   table.Add(&objects[0], Named("early"));
   table.Add(&objects[1], Named("late"));
   EXPECT_EQ(table.Describe(1).device_name, "");
-  table.NameDevice(&objects[1], "/device:XPU:1");
+  EXPECT_EQ(table.Describe(0).cuda_device, -1);
+  table.NameDevice(&objects[1], "/device:XPU:1", 3);
+  EXPECT_EQ(table.Describe(1).cuda_device, 3);
   EXPECT_EQ(table.Describe(0).device_name, "/device:XPU:0");
   EXPECT_EQ(table.Describe(1).device_name, "/device:XPU:1");
 }

@@ -58,8 +58,8 @@ using CreateDevices = void* (*)(void* result, void* self, const void* options,
 // AllocatorAttributes are eight bytes, all 0 for the device's own memory.
 using GetAllocator = void* (*)(void* device, uint64_t attributes);
 using DeviceName = const std::string& (*)(const void* device);
-// absl::Status TfToPlatformDeviceId(type, id, platform_id): the result's address
-// first, as above. A tsl::DeviceType is a std::string.
+// absl::Status TfToPlatformDeviceId(type, id, platform_id): the result's
+// address first, as above. A tsl::DeviceType is a std::string.
 using PlatformDevice = void* (*)(void* result, const std::string* type, int id,
                                  int* platform_id);
 
@@ -106,8 +106,7 @@ void NameAllocatorOf(void* device, size_t device_class) noexcept {
     const void* allocator = get_allocator(device, 0);
     std::string name = WithinProcess(g_hooks->name(device));
     if (allocator == nullptr || name.empty()) return;
-    const int cuda_device =
-        device_class == kGpuClass ? CudaDeviceOf(name) : -1;
+    const int cuda_device = device_class == kGpuClass ? CudaDeviceOf(name) : -1;
     g_hooks->allocators->NameDevice(allocator, std::move(name), cuda_device);
   } catch (...) {  // bad_alloc: the device is not named
   }
@@ -139,8 +138,7 @@ std::string InstallDeviceNames(const TensorFlowLibrary& library,
   auto* hooks = new Hooks;
   hooks->allocators = allocators;
   hooks->name = library.FunctionOf<DeviceName>(kName);
-  hooks->platform_device =
-      library.FunctionOf<PlatformDevice>(kPlatformDevice);
+  hooks->platform_device = library.FunctionOf<PlatformDevice>(kPlatformDevice);
   if (!create_slot || !allocator_slot || hooks->name == nullptr) {
     delete hooks;
     return "names of devices: this TensorFlow's devices are not recognised";

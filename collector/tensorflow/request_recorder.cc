@@ -9,6 +9,7 @@
 #include "collector/tensorflow/allocator_state.h"
 #include "collector/tensorflow/device_probe.h"
 #include "collector/xla/runs.h"
+#include "core/shape_text.h"
 
 namespace oom_forensics::collector {
 namespace {
@@ -74,7 +75,8 @@ const Site* RequestRecorder::SiteOfRequest(size_t requested_bytes,
         if (*annotation.shape) shape = (*annotation.shape)();
       } catch (...) {  // bad_alloc: the allocation goes without a shape
       }
-      key.shape = shape;
+      // TensorFlow says [0] of tensors whose shape it does not know yet.
+      if (!HasNoElements(shape)) key.shape = shape;
     }
   }
   ThreadState& thread = CurrentThread();

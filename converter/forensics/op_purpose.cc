@@ -73,8 +73,9 @@ bool IsInputOp(std::string_view type) {
          EndsWith(type, "DatasetV3") || EndsWith(type, "DatasetV4") ||
          StartsWith(type, "IteratorGetNext") || type == "MakeIterator" ||
          EndsWith(type, "IteratorV3") || EndsWith(type, "IteratorV2") ||
-         type == "OptionalGetValue" || type == "OptionalFromValue" ||
-         type == "optional";
+         // A batch that is copied to its device.
+         type == "SameWorkerRecvDone" || type == "OptionalGetValue" ||
+         type == "OptionalFromValue" || type == "optional";
 }
 
 // The input pipeline of tf.distribute.

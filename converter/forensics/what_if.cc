@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "converter/simulation/gapless_pool.h"
 #include "converter/simulation/pool_settings.h"
 
 namespace oom_forensics {
@@ -39,11 +40,8 @@ WhatIf::WhatIf(const AllocatorReplay& replay, Row failure, uint64_t limit_bytes)
       as_recorded_(Try({})) {}
 
 Outcome WhatIf::Try(const Scenario& scenario) const {
+  if (!replay_.trace().has_layout) return TryGapless(scenario);
   Outcome outcome;
-  if (!replay_.trace().has_layout) {
-    outcome.placed = true;
-    return outcome;
-  }
   PoolSimulator::Range range;
   range.from = from_;
   range.to = failure_;
@@ -57,6 +55,32 @@ Outcome WhatIf::Try(const Scenario& scenario) const {
   outcome.largest_free_bytes = run.largest_free_bytes;
   outcome.requests = run.requests;
   outcome.moved = run.moved;
+  return outcome;
+}
+
+Outcome WhatIf::TryGapless(const Scenario& scenario) const {
+  Outcome outcome;
+  const uint64_t limit_bytes =
+      scenario.limit_bytes.value_or(settings_.limit_bytes);
+  if (limit_bytes == 0) {
+    outcome.placed = true;
+    return outcome;
+  }
+  PoolSimulator::Range range;
+  range.from = from_;
+  range.to = failure_;
+  const Simulation run = RunGapless(replay_, scenario, range, limit_bytes);
+  uint64_t request_bytes = replay_.SiteOf(failure_).requested_bytes;
+  if (scenario.resized)
+    request_bytes = scenario.resized(failure_, request_bytes);
+  outcome.failed_before = run.refused != kNoRow;
+  outcome.in_use_bytes = run.in_use_bytes;
+  outcome.free_bytes = limit_bytes - std::min(limit_bytes, run.in_use_bytes);
+  outcome.placed =
+      !outcome.failed_before && request_bytes <= outcome.free_bytes;
+  if (outcome.placed) outcome.free_bytes -= request_bytes;
+  outcome.largest_free_bytes = outcome.free_bytes;
+  outcome.requests = run.requests;
   return outcome;
 }
 

@@ -52,8 +52,8 @@ class WhatIf {
   // The model, run as recorded.
   const Outcome& as_recorded() const { return as_recorded_; }
   // Whether it then fails as the allocator did, and placed all before as the
-  // allocator did. Never where the allocator has no layout, which no model
-  // follows. Where it does not, no outcome proves anything.
+  // allocator did. Without a layout only sums count, in a pool without gaps.
+  // Where it does not, no outcome proves anything.
   bool IsFaithful() const {
     return !as_recorded_.placed && !as_recorded_.failed_before &&
            as_recorded_.moved == 0;
@@ -64,6 +64,9 @@ class WhatIf {
   Outcome Try(const Scenario& scenario) const;
 
  private:
+  // The rest of the step is not tried.
+  Outcome TryGapless(const Scenario& scenario) const;
+
   const AllocatorReplay& replay_;
   const Row failure_;
   Row from_ = 0;

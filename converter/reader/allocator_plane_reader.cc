@@ -235,7 +235,8 @@ class AllocatorPlaneReader {
     };
     facts().kind = text(StatKind::kAllocatorKind);
     facts().device = text(StatKind::kDeviceName);
-    if (const uint64_t device = stats.Uint64Or(StatKind::kCudaDevice, kNoDevice);
+    if (const uint64_t device =
+            stats.Uint64Or(StatKind::kCudaDevice, kNoDevice);
         device < kNoDevice) {
       facts().cuda_device = static_cast<int>(device);
     }

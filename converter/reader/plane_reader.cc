@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "converter/trace/allocator_trace_writer.h"
+#include "core/shape_text.h"
 
 namespace oom_forensics {
 namespace {
@@ -113,7 +114,11 @@ AllocationSite SiteFromStats(const StatSet& stats,
                            : otherwise;
   };
   base.op = text(StatKind::kOp, base.op);
-  base.shape = text(StatKind::kShape, base.shape);
+  // TensorFlow says [0] of tensors whose shape it does not know yet.
+  if (stats.Has(StatKind::kShape) &&
+      !HasNoElements(vocabulary.TextOf(stats.Get(StatKind::kShape)))) {
+    base.shape = text(StatKind::kShape, base.shape);
+  }
   base.region_type = text(StatKind::kRegionType, base.region_type);
   base.dtype = DtypeOf(stats.Int64Or(StatKind::kDtype, base.dtype));
   if (stats.Has(StatKind::kEager)) {

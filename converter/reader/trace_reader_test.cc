@@ -181,6 +181,27 @@ TEST(TraceReaderTest, AnAllocatorWithoutALayoutIsSaidToBeOne) {
   EXPECT_TRUE(Read(contradiction.Serialize())->allocators[0].has_layout);
 }
 
+TEST(TraceReaderTest, AnAllocatorSaysOnWhichCudaDeviceItLies) {
+  TraceBuilder trace;
+  trace.Alloc(0x1000, {}).AllocatorStat(U64(schema::kCudaDevice, 2));
+  EXPECT_EQ(Read(trace.Serialize())->allocators[0].cuda_device, 2);
+
+  TraceBuilder damaged;
+  damaged.Alloc(0x1000, {}).AllocatorStat(U64(schema::kCudaDevice, ~0ull));
+  EXPECT_EQ(Read(damaged.Serialize())->allocators[0].cuda_device, -1);
+}
+
+TEST(TraceReaderTest, AShapeWithoutElementsIsAnotherTensors) {
+  TraceBuilder trace;
+  test::Ask ask;
+  ask.shape = "[0]";
+  ask.requested_bytes = 1024;
+  trace.Alloc(0x1000, ask);
+  const auto read = Read(trace.Serialize());
+  const AllocatorTrace& allocator = read->allocators[0];
+  EXPECT_EQ(read->ShapeOf(read->sites.Get(allocator.site[0])), "");
+}
+
 TEST(TraceReaderTest, LinesOfTheEpochAreMadeRelative) {
   PlaneBuilder plane("/oom_forensics:bfc#0");
   const int64_t free = plane.AddEventMetadata("free");

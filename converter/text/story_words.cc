@@ -23,6 +23,10 @@ std::string Printable(std::string text) {
 }
 
 std::string OpOrUnknown(const std::string& op) {
+  // As TensorFlow calls a tensor that arrives from another device.
+  if (op == "SameWorkerRecvDone") {
+    return "a copy to this device (of a batch, say)";
+  }
   return op.empty() ? "outside of any op (made from NumPy, say)"
                     : Printable(op);
 }

@@ -55,12 +55,15 @@ PoolNumbers NumbersOf(const AllocatorReplay& replay, Row row,
   pool.reserved_bytes = replay.usage().At(row).reserved_bytes;
   if (device.has_value()) {
     pool.device = DeviceNumbers{device->total_bytes, device->free_bytes,
-                                device->process_bytes,
-                                device->sibling_bytes};
+                                device->process_bytes, device->sibling_bytes};
   }
   if (!pool.has_layout) {
     if (failure != nullptr && failure->in_use_bytes != 0) {
       pool.reserved_bytes = failure->in_use_bytes;
+    }
+    // CUDA's own pool may take all that the device has.
+    if (pool.limit_bytes == 0 && pool.device.has_value()) {
+      pool.limit_bytes = pool.reserved_bytes + pool.device->free_bytes;
     }
     return pool;
   }

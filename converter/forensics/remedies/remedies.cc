@@ -28,11 +28,14 @@ std::string Proof(const OomCase& oom, const Scenario& scenario,
                   const Outcome& outcome) {
   std::string proof = absl::StrCat(
       "Replayed the last ", FormatCount(outcome.requests),
-      " requests through a model of TensorFlow's allocator with this change: ");
+      oom.has_layout()
+          ? " requests through a model of TensorFlow's allocator with this "
+            "change: "
+          : " requests against what the device has, as a pool without gaps: ");
   std::string rest;
-  if (scenario.then_step.has_value()) {
+  if (oom.has_layout() && scenario.then_step.has_value()) {
     rest = " and all that an earlier step like this one asked for";
-  } else if (!scenario.then_like.empty()) {
+  } else if (oom.has_layout() && !scenario.then_like.empty()) {
     rest = " and what the rest of the step is known to need at once";
   }
   if (outcome.placed) {
@@ -98,8 +101,10 @@ bool EndsGrowth(const Remedy& remedy) {
 Sufficiency Grade(const RemedyCandidate& candidate, const Outcome& outcome) {
   if (!outcome.placed) return NOT_ENOUGH;
   if (candidate.is_estimate) return UNCERTAIN;
-  return candidate.scenario->then_step.has_value() ? ENOUGH_ALONE
-                                                   : REQUEST_FITS;
+  // Where only sums are tried, the rest of the step is not.
+  const bool step_was_tried =
+      candidate.scenario->then_step.has_value() && outcome.step_peak_bytes > 0;
+  return step_was_tried ? ENOUGH_ALONE : REQUEST_FITS;
 }
 
 // A step that fits once does not in the end where each leaves more behind.

@@ -38,8 +38,9 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
           : LimitVariableOf(oom.replay().trace().name);
   const std::string variable_name(variable.value_or(LimitVariable()).name);
   const uint64_t spare_bytes = oom.pool().SpareBytes();
-  if (oom.limit_bytes() == 0 || oom.short_by_bytes() == 0 ||
-      oom.device_is_full() || (!variable.has_value() && spare_bytes == 0)) {
+  if (!oom.has_layout() || oom.limit_bytes() == 0 ||
+      oom.short_by_bytes() == 0 || oom.device_is_full() ||
+      (!variable.has_value() && spare_bytes == 0)) {
     return std::nullopt;
   }
   uint64_t extra_bytes =
@@ -63,8 +64,7 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
     }
   }
   // A device gives no more than it has.
-  if (!variable.has_value() &&
-      limit_bytes - oom.limit_bytes() > spare_bytes) {
+  if (!variable.has_value() && limit_bytes - oom.limit_bytes() > spare_bytes) {
     return std::nullopt;
   }
   RemedyCandidate candidate;
@@ -96,7 +96,9 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
 }
 
 std::optional<RemedyCandidate> FreeDevice(const OomCase& oom) {
-  if (!oom.device_is_full() || !oom.device().has_value()) return std::nullopt;
+  // CUDA's own pool is limited by the device alone.
+  const bool full = oom.device_is_full() || !oom.has_layout();
+  if (!full || !oom.device().has_value()) return std::nullopt;
   const DevicePressure& device = *oom.device();
   const bool others = device.others_bytes() > 0;
   const bool siblings = device.sibling_bytes > device.others_bytes();
@@ -121,9 +123,14 @@ std::optional<RemedyCandidate> FreeDevice(const OomCase& oom) {
       siblings ? "tf.config.LogicalDeviceConfiguration(memory_limit=...)"
                : "nvidia-smi");
   candidate.remedy.set_bytes(bytes);
-  candidate.scenario = WithLimit(
-      oom, std::min(oom.limit_bytes(),
-                    oom.usage().reserved_bytes + device.free_bytes + bytes));
+  // What the pool may still take is at least the request: the device alone
+  // lacks it, in one piece that it makes as soon as it has it.
+  const uint64_t had_bytes = device.free_bytes + bytes;
+  candidate.remedy.set_sufficiency(
+      had_bytes >= oom.rounded_bytes() ? REQUEST_FITS : NOT_ENOUGH);
+  candidate.remedy.set_proof(absl::StrCat(
+      "The device would then have ", FormatBytes(had_bytes), " free, and ",
+      FormatBytes(oom.rounded_bytes()), " were asked for."));
   return candidate;
 }
 

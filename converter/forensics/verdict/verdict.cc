@@ -63,6 +63,7 @@ class Judge {
                               : verdict_.parts(0).sentence());
     AddCauseToSentence();
     AddBlockToSentence();
+    AddSlackToSentence();
     AddEvidence();
     verdict_.set_doubt(Doubt());
     return std::move(verdict_);
@@ -158,6 +159,23 @@ class Judge {
     if (block == nullptr) return;
     verdict_.set_sentence(absl::StrCat(
         verdict_.sentence(), " ", ContentOf(*block, block->peak).sentence()));
+  }
+
+  uint64_t SlackBytes() const {
+    return oom_.usage().in_use_bytes -
+           std::min(oom_.usage().in_use_bytes, oom_.usage().requested_bytes);
+  }
+
+  // What lies unused inside of blocks would have been enough.
+  void AddSlackToSentence() {
+    if (!oom_.has_layout() || oom_.short_by_bytes() == 0 ||
+        SlackBytes() < oom_.short_by_bytes()) {
+      return;
+    }
+    verdict_.set_sentence(absl::StrCat(
+        verdict_.sentence(), " ", FormatBytes(SlackBytes()),
+        " lie unused inside blocks: TensorFlow splits a block only where it is "
+        "twice as large as what is asked for, or 128 MiB larger."));
   }
 
   void AddLeakPart() {
@@ -279,11 +297,8 @@ class Judge {
     if (oom_.limit_bytes() != 0) {
       AddBytes("limit_bytes", oom_.limit_bytes(), "The limit: ");
     }
-    const uint64_t padding =
-        oom_.usage().in_use_bytes -
-        std::min(oom_.usage().in_use_bytes, oom_.usage().requested_bytes);
     if (oom_.has_layout()) {
-      AddBytes("internal_bytes", padding,
+      AddBytes("internal_bytes", SlackBytes(),
                "Lost because tensors lie in gaps larger than they are: ");
     }
     for (const FoundLeak& leak : oom_.leaks()) {

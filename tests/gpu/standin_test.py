@@ -1,0 +1,141 @@
+"""Jobs that run out of memory on the stand-in GPU: TensorFlow's own GPU code, and what we say.
+
+What that shows and what it cannot: standin/README.md.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gpu_standin import environment
+from gpu_standin.libraries import MissingError
+from recordings.recording import LOGDIR, Recording, recorded
+
+SCRIPTS = Path(__file__).parent / "scripts"
+GIB = 1 << 30
+MIB = 1 << 20
+
+Run = Callable[..., Recording]
+Failures = Callable[..., list[Any]]
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    """Runs a script on the stand-in, or on a real GPU. Settings are in capital letters."""
+    if not (environment.folder_of() / ".complete").exists():
+        pytest.skip("no TensorFlow for GPUs is installed: tools/standin_gpu --install")
+    try:
+        libraries = environment.build()
+    except MissingError as missing:
+        pytest.skip(f"stand-in GPU: {missing}")
+    is_real = os.environ.get("OOM_FORENSICS_GPU") == "real"
+
+    def device(settings: dict[str, str]) -> dict[str, str]:
+        if not is_real:
+            return environment.variables(settings)
+        if settings.keys() - {"MEMORY"}:
+            pytest.skip("only the stand-in has what this test asks for")
+        size_gib = int(settings["MEMORY"].removesuffix("GiB"))
+        return {"TF_PER_DEVICE_MEMORY_LIMIT_MB": str(size_gib << 10)}
+
+    def run(
+        script: str, *arguments: str, exit_code: int | None = 0, tf: dict[str, str], **settings: str
+    ) -> Recording:
+        return recorded(
+            [environment.python_of(), SCRIPTS / script, *arguments],
+            {
+                **device(settings),
+                "OOM_FORENSICS_LOGDIR": LOGDIR,
+                "TF_CPP_MIN_LOG_LEVEL": "2",
+                **tf,
+            },
+            [SCRIPTS / script, libraries / "libstandin_gpu.so"],
+            exit_code=exit_code,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def failures(dataset: Callable[..., Any]) -> Failures:
+    """Every out-of-memory of the newest run, each with its map equal to TensorFlow's own."""
+
+    def ask(recording: Recording, has_map: bool = True) -> list[Any]:
+        runs = sorted((recording.logdir / "plugins/profile").iterdir())
+        assert runs, recording.done.stderr[-3000:]
+        found = dataset(runs[-1], "oom_window")["ooms"]
+        for oom in found:
+            if has_map:
+                comparison = oom["dumpComparison"]
+                assert int(comparison["equalChunks"]) == int(comparison["chunks"]) > 0
+        return list(found)
+
+    return ask
+
+
+def kinds(oom: Any) -> set[str]:
+    """What remedies there are."""
+    return {remedy["kind"] for remedy in oom["remedies"]}
+
+
+def test_a_pool_that_was_taken_at_once_is_short_of_memory_not_of_a_limit(
+    run: Run, failures: Failures
+) -> None:
+    (oom,) = failures(run("cnn.py", exit_code=1, tf={}, MEMORY="4GiB"))
+    # TensorFlow leaves 1.5 GiB to libraries: nobody set that, and no limit is promised of it.
+    assert oom["verdict"]["kind"] == "CAPACITY"
+    assert "larger_limit" not in kinds(oom)
+    assert "smaller_batch" in kinds(oom)
+    assert oom["allocator"] == "GPU_0_bfc#0"
+    # 288 MiB of the whole data set, of which TensorFlow says that its shape is [0].
+    data = next(holder["example"] for holder in oom["holders"] if "_EagerConst" in holder["key"])
+    assert "hasShape" not in data
+
+
+def test_a_pool_that_grows_and_others_that_come_are_named(run: Run, failures: Failures) -> None:
+    recording = run("fill.py", "--growth", "--mib=300", tf={}, MEMORY="4GiB", OTHERS="2500MiB")
+    (oom,) = failures(recording)
+    assert oom["verdict"]["kind"] == "GROWTH_REGIONS"
+    # The limit is what the others left when the pool was made.
+    assert int(oom["limitBytes"]) < GIB
+
+
+def test_logical_devices_that_share_a_gpu_are_named_as_who_holds_it(
+    run: Run, failures: Failures
+) -> None:
+    arguments = ["--logical", "2000", "2200", "--device", "0", "1", "--mib=300"]
+    first, second = failures(run("fill.py", *arguments, tf={}, MEMORY="4GiB"))
+    assert first["verdict"]["kind"] == "CAPACITY"
+    assert first["remedies"] == [] or "larger_limit" not in kinds(first)
+    assert second["verdict"]["kind"] == "EXTERNAL"
+    assert "TensorFlow's other pools on this device hold 1.95 GiB" in second["verdict"]["sentence"]
+    (remedy,) = (remedy for remedy in second["remedies"] if remedy["kind"] == "free_device")
+    assert "GPU_0_bfc#0" in remedy["detail"]
+    assert remedy["sufficiency"] == "REQUEST_FITS"
+
+
+def test_cudas_own_pool_has_the_limit_of_its_device(run: Run, failures: Failures) -> None:
+    allocator = {"TF_GPU_ALLOCATOR": "cuda_malloc_async"}
+    recording = run("cnn.py", exit_code=1, tf=allocator, MEMORY="4GiB")
+    (oom,) = failures(recording, has_map=False)
+    assert oom["allocator"] == "gpu_async_0#0"
+    assert oom["verdict"]["kind"] == "CAPACITY"
+    (batch,) = (remedy for remedy in oom["remedies"] if remedy["kind"] == "smaller_batch")
+    assert batch["sufficiency"] in ("ENOUGH_ALONE", "REQUEST_FITS")
+
+
+@pytest.mark.parametrize(("library", "words"), [("cudnn", "No DNN"), ("cublas", "No blas")])
+def test_a_library_without_memory_is_told_as_memory(run: Run, library: str, words: str) -> None:
+    settings = {"MEMORY": "1900MiB", "LIBRARIES": f"{library}=600MiB"}
+    said = run("libraries.py", library, tf={}, **settings).done.stdout
+    assert words in said
+    assert "This was memory, outside of TensorFlow's pool" in said
+    limit = re.search(r"memory_limit=(\d+)\)", said)
+    # With 1 GiB left for libraries there is room.
+    assert limit is not None
+    assert int(limit[1]) * MIB < 1900 * MIB - GIB
