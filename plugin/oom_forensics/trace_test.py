@@ -8,8 +8,6 @@ import io
 import json
 import os
 import signal
-import csv
-import io
 import subprocess
 import sys
 import threading

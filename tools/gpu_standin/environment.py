@@ -1,4 +1,4 @@
-"""What a job on the stand-in runs in: a stock TensorFlow, and NVIDIA's libraries without a device."""
+"""What a job on the stand-in runs in: a stock TensorFlow and the stand-in's libraries."""
 
 from __future__ import annotations
 

@@ -48,7 +48,8 @@ def cudnn_version(tensorflow: Path) -> str:
     build = build_of(tensorflow)
     if not build.get("is_cuda_build"):
         raise MissingError(
-            f"the TensorFlow in {tensorflow} was built without CUDA; the wheel `tensorflow` is needed."
+            f"the TensorFlow in {tensorflow} was built without CUDA;"
+            " the wheel `tensorflow` is needed."
         )
     cuda = str(build.get("cuda_version", ""))
     if cuda.split(".")[0] != SUPPORTED_CUDA:
