@@ -134,8 +134,10 @@ absl::StatusOr<std::unique_ptr<const HostTrace>> ReadTrace(
   if (!file.ok()) return file.status();
   const std::string_view bytes = (*file)->bytes();
   size_t released = 0;
+  size_t done = 0;
   return Read(bytes, path, options, [&](const char* end) {
-    const size_t done = static_cast<size_t>(end - bytes.data());
+    // Planes are not read in the order in which they lie in the file.
+    done = std::max(done, static_cast<size_t>(end - bytes.data()));
     // What is read need not stay in memory beside what was made of it.
     if (done > released + kReleaseBytes) {
       (*file)->Release(done);

@@ -150,7 +150,7 @@ TEST_F(CuptiFixtureTest, TheStoryOfTheOomGivesTheDevicesNumbers) {
   const std::string numbers[] = {"allowed to take 16.0 GiB",
                                  "480.0 MiB of its 24.0 GiB free",
                                  "did not give it 1.00 GiB"};
-  const std::string report = OutputOf(converter + " report " + trace_);
+  const std::string report = OutputOf(converter + " report --full " + trace_);
   EXPECT_NE(report.find("EXTERNAL"), std::string::npos) << report;
   for (const std::string& number : numbers) {
     EXPECT_NE(verdict.sentence().find(number), std::string::npos)
