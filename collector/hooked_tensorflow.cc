@@ -37,8 +37,8 @@ void HookedTensorFlow::Hook(const TensorFlowLibrary& library,
                             Recorder* recorder, python::StackTaker* stacks,
                             RefusalListener* listener) {
   // Never freed: threads may be in a hook until the process is gone.
-  const auto* requests = new RequestRecorder(library, recorder, stacks,
-                                             listener);
+  const auto* requests =
+      new RequestRecorder(library, recorder, stacks, listener);
   attribution_ = requests->attribution();
   // First: it looks into a table that is changed next.
   const auto slots = FindAllocatorSlots(library);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -23,6 +24,7 @@
 #include "converter/forensics/remedies/remedies.h"
 #include "converter/forensics/source_frames.h"
 #include "converter/forensics/verdict/verdict.h"
+#include "converter/replay/device_replay.h"
 #include "converter/replay/dump_comparison.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"
@@ -241,46 +243,86 @@ Oom TellOom(const SelectedAllocator& allocator, Row row, const Query& query) {
   return oom;
 }
 
+// The replicas of one step run alike: what is refused on another GPU so soon
+// after is the same.
+constexpr int64_t kReplicaWakeNs = 2'000'000'000;
+
 // Which OOMs of the run are of one incident.
 class Incidents {
  public:
-  // `ooms`: those of the run in order.
-  explicit Incidents(const std::vector<OomRef>& ooms) : ooms_(ooms) {
+  // `ooms`: those of the run in order. Loads their allocators.
+  Incidents(const Run& run, const std::vector<OomRef>& ooms)
+      : ooms_(ooms), begins_(ooms.size()), members_(ooms.size()) {
     for (size_t i = 0; i < ooms.size(); ++i) {
-      number_of_[{PlaceOf(ooms[i]), ooms[i].row}] = static_cast<int32_t>(i);
+      number_of_[{PlaceOf(ooms[i]), ooms[i].row}] = i;
+    }
+    for (size_t i = 0; i < ooms.size(); ++i) {
+      StopIfCancelled(i);
+      begins_[i] = BeginOf(run, i);
+      if (begins_[i] != i) members_[begins_[i]].push_back(i);
     }
   }
 
-  // `index`: of one of them, an OOM of `replay`.
-  void Fill(const AllocatorReplay& replay, size_t index, Oom* message) {
-    const Place place = PlaceOf(ooms_[index]);
-    const auto [known, is_new] = incidents_.try_emplace(place);
-    if (is_new) known->second = FindIncidents(replay);
-    const Row row = ooms_[index].row;
-    const auto incident = std::lower_bound(
-        known->second.begin(), known->second.end(), row,
-        [](const std::vector<Row>& each, Row at) { return each.back() < at; });
-    if (incident == known->second.end() || row < incident->front()) {
-      message->set_incident(static_cast<int32_t>(index));
-      return;
-    }
-    message->set_incident(number_of_[{place, incident->front()}]);
-    if (row != incident->front()) return;
-    for (size_t i = 1; i < incident->size(); ++i) {
-      message->add_also_refused(number_of_[{place, (*incident)[i]}]);
+  // `index`: of one of them.
+  void Fill(size_t index, Oom* message) const {
+    message->set_incident(static_cast<int32_t>(begins_[index]));
+    for (const size_t member : members_[index]) {
+      message->add_also_refused(static_cast<int32_t>(member));
     }
   }
 
  private:
   // The host and its allocator, by their numbers.
   using Place = std::pair<size_t, size_t>;
+  struct OfAllocator {
+    std::vector<std::vector<Row>> incidents;
+    // The GPU that it lies on; -1: on none.
+    int gpu = -1;
+  };
   static Place PlaceOf(const OomRef& oom) {
     return {oom.allocator.host, oom.allocator.allocator};
   }
 
+  // The first of its incident in its own allocator, or on another GPU.
+  size_t BeginOf(const Run& run, size_t index) {
+    const OomRef& oom = ooms_[index];
+    const Place place = PlaceOf(oom);
+    const auto [known, is_new] = allocators_.try_emplace(place);
+    if (is_new) {
+      const SelectedAllocator allocator = LoadAllocator(run, oom.allocator);
+      known->second = {FindIncidents(*allocator.replay),
+                       DeviceOrdinalOf(allocator.replay->trace())};
+    }
+    const OfAllocator& of = known->second;
+    const auto incident = std::lower_bound(
+        of.incidents.begin(), of.incidents.end(), oom.row,
+        [](const std::vector<Row>& each, Row at) { return each.back() < at; });
+    if (incident != of.incidents.end() && oom.row > incident->front()) {
+      return begins_[number_of_[{place, incident->front()}]];
+    }
+    if (of.gpu < 0) return index;
+    std::map<int, size_t>& last_of_gpu = last_[oom.allocator.host];
+    size_t begin = index;
+    for (const auto& [gpu, last] : last_of_gpu) {
+      if (gpu != of.gpu && ooms_[last].step == oom.step &&
+          oom.time_ns - ooms_[last].time_ns <= kReplicaWakeNs) {
+        begin = begins_[last];
+        break;
+      }
+    }
+    last_of_gpu[of.gpu] = index;
+    return begin;
+  }
+
   const std::vector<OomRef>& ooms_;
-  absl::flat_hash_map<std::pair<Place, Row>, int32_t> number_of_;
-  absl::flat_hash_map<Place, std::vector<std::vector<Row>>> incidents_;
+  absl::flat_hash_map<std::pair<Place, Row>, size_t> number_of_;
+  std::map<Place, OfAllocator> allocators_;
+  // By host: the last OOM of each GPU that began an incident of its allocator.
+  std::map<size_t, std::map<int, size_t>> last_;
+  // Of each OOM the number of the one that its incident began with, and the
+  // others of an incident at the first of it.
+  std::vector<size_t> begins_;
+  std::vector<std::vector<size_t>> members_;
 };
 
 bool IsAskedFor(const Run& run, const OomRef& oom, const Query& query) {
@@ -305,7 +347,7 @@ absl::StatusOr<DatasetMessage> AnswerOomWindow(const DatasetInput& input) {
   if (!selected.ok()) return selected.status();
   auto answer = std::make_unique<OomWindow>();
   const std::vector<OomRef> ooms = ListOoms(input.run);
-  Incidents incidents(ooms);
+  const Incidents incidents(input.run, ooms);
   QualityLog left_out;
   for (size_t i = 0; i < ooms.size(); ++i) {
     const int index = static_cast<int>(i);
@@ -321,7 +363,7 @@ absl::StatusOr<DatasetMessage> AnswerOomWindow(const DatasetInput& input) {
         LoadAllocator(input.run, ooms[i].allocator);
     *oom = TellOom(allocator, ooms[i].row, query);
     oom->set_index(index);
-    incidents.Fill(*allocator.replay, i, oom);
+    incidents.Fill(i, oom);
     const DumpCheck& check = oom->dump_check();
     if (check.has_dump() && !check.equal()) {
       QualityLog log;
