@@ -20,6 +20,7 @@
 #include "collector/trace/modules_plane.h"
 #include "collector/trace/trace_writer.h"
 #include "collector/version.h"
+#include "core/outside_pool.h"
 #include "core/pool_name.h"
 
 extern char** environ;
