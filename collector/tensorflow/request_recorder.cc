@@ -120,6 +120,9 @@ uint64_t RequestRecorder::BeginWait(const AllocatorInfo& allocator,
   try {
     RefusedRequest request;
     Describe(allocator, requested_bytes, &request);
+    if (CompiledRun* const run = CurrentThread().compiled_run) {
+      TakeBackRequest(run);
+    }
     return listener_->OnWait(request);
   } catch (...) {  // bad_alloc: what can be learnt meanwhile is learnt later
     return 0;

@@ -25,6 +25,8 @@ struct CompiledRun {
   bool executing = false;
   // Of the module's plan, the first request that was not made yet.
   size_t next_request = 0;
+  // As it was before the last request was described.
+  size_t last_request = 0;
 };
 
 namespace {
@@ -226,6 +228,7 @@ std::string HookKernels(const TensorFlowLibraries& tensorflow, Hooks* hooks) {
 
 void DescribeRequest(CompiledRun* run, uint64_t bytes, bool has_op,
                      CompiledOrigin* origin) noexcept {
+  run->last_request = run->next_request;
   // What a kernel asks for beside its executable TensorFlow names itself; and a
   // kernel that is done may already run others in the same thread.
   if (!run->executing && (has_op || run->module == nullptr)) return;
@@ -248,6 +251,10 @@ void DescribeRequest(CompiledRun* run, uint64_t bytes, bool has_op,
   // Beyond its plan an execution only asks for results that it could not put
   // into the memory of an argument.
   if (!requests.empty() || !run->executing) origin->buffer_kind = "output";
+}
+
+void TakeBackRequest(CompiledRun* run) noexcept {
+  run->next_request = run->last_request;
 }
 
 uint64_t NsSinceLaunch() noexcept {

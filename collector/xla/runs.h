@@ -23,6 +23,10 @@ struct CompiledRun;
 void DescribeRequest(CompiledRun* run, uint64_t bytes, bool has_op,
                      CompiledOrigin* origin) noexcept;
 
+// The request that was described last is not over: it is described once more
+// when it is, and counts then.
+void TakeBackRequest(CompiledRun* run) noexcept;
+
 // How long ago the kernel was launched that the calling thread is in, if it is
 // one that runs or compiles functions; else 0.
 uint64_t NsSinceLaunch() noexcept;

@@ -49,7 +49,7 @@ def test_what_keeps_an_embedding_is_known_by_its_own_address(
     scattered: Recording, command: Command
 ) -> None:
     (run,) = scattered.logdir.glob("plugins/profile/*_oom")
-    told = command("report", run)
+    told = command("report", run, "--full")
     assert "list 'tables' in __main__ (3 items) -> ResourceVariable" in told.stdout
 
 

@@ -62,10 +62,11 @@ def test_it_holds_the_built_parts_and_no_tests(wheel: Path) -> None:
     assert not [name for name in names if name.endswith(("_test.py", "conftest.py"))]
 
 
-def test_it_needs_tensorboard_and_leaves_tensorflow_to_the_user(wheel: Path) -> None:
+def test_it_needs_little_and_leaves_tensorflow_to_the_user(wheel: Path) -> None:
     metadata = metadata_of(wheel)
     needed = [r for r in metadata.get_all("Requires-Dist", []) if "extra ==" not in r]
-    assert [requirement.split(">")[0] for requirement in needed] == ["tensorboard"]
+    names = {requirement.split(">")[0] for requirement in needed}
+    assert names == {"tensorboard", "rich", "tomli"}
     assert metadata["License-Expression"] == "Apache-2.0"
 
 

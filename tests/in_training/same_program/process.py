@@ -69,9 +69,10 @@ if __name__ == "__main__":
         queue = multiple.Queue()
         process = multiple.Process(target=child, args=(queue,), name=method)
         process.start()
-        print(method, queue.get(timeout=120))
+        answer = queue.get(timeout=120)
+        # What a child prints at its own end is not mixed with what follows.
         process.join(60)
-        print(process.exitcode)
+        print(method, answer, process.exitcode, flush=True)
     with contextlib.suppress(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
     sys.exit(3)

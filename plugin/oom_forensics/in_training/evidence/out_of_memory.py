@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import sys
+import threading
 import time
 from pathlib import Path
 from types import FrameType
@@ -59,6 +60,8 @@ def _frame_of(thread: int) -> FrameType | None:
     waits that called the function. Of several that wait it is any one.
     """
     frames = sys._current_frames()
+    # This function's own frame would keep itself, and what all the others hold, in a circle.
+    frames.pop(threading.get_ident(), None)
     if thread in frames:
         return frames[thread]
     for innermost in frames.values():
