@@ -28,12 +28,25 @@ Layout LayoutAt(const AllocatorReplay& replay, Position position) {
   return layout;
 }
 
+namespace {
+
+// Without a layout there are no regions that a limit could be derived from: one
+// that is not known stays so.
+BfcSettings SettingsOf(const AllocatorReplay& replay, Row failure,
+                       uint64_t limit_bytes) {
+  BfcSettings settings = RecordedSettings(replay, failure, limit_bytes);
+  if (!replay.trace().has_layout) settings.limit_bytes = limit_bytes;
+  return settings;
+}
+
+}  // namespace
+
 WhatIf::WhatIf(const AllocatorReplay& replay, Row failure, uint64_t limit_bytes)
     : replay_(replay),
       failure_(failure),
       from_(std::max(replay.trace().baseline_rows,
                      failure > kMaxWhatIfRows ? failure - kMaxWhatIfRows : 0)),
-      settings_(RecordedSettings(replay, failure, limit_bytes)),
+      settings_(SettingsOf(replay, failure, limit_bytes)),
       order_(replay.trace().has_layout
                  ? FindServingOrder(replay, from_, failure)
                  : ServingOrder()),
