@@ -54,7 +54,8 @@ def test_the_report_names_the_step_and_the_layers_that_need_the_block(
     assert "compiled step `one_step_on_data` (XLA), its temporary block" in told.stdout
     assert "are activations of" in told.stdout
     assert "held for the backward pass" in told.stdout
-    assert "outside of any op" not in told.stdout.split("Who held the memory")[0]
+    # Who asked; tensors of NumPy may be among those who hold.
+    assert "outside of any op" not in told.stdout.split("Who holds most")[0]
 
 
 def test_what_lies_in_the_block_adds_up_to_it(run: Path, dataset: Any) -> None:
