@@ -393,8 +393,14 @@ bool Collector::BeginStep(int64_t step) {
   const int64_t begun = step < 0 ? kNoStep : step;
   recorder_.RecordStep(begun, CurrentThread().os_id);
   step_.store(begun, std::memory_order_relaxed);
-  const TriggerSettings snapshot_at = CurrentSettings().snapshot_at;
-  if (begun == kNoStep || !snapshot_at.any()) return false;
+  if (begun == kNoStep) return false;
+  TriggerSettings snapshot_at;
+  {
+    // Not a copy of all settings, with their texts, at each step.
+    std::lock_guard<std::mutex> lock(settings_mutex_);
+    snapshot_at = settings_.snapshot_at;
+  }
+  if (!snapshot_at.any()) return false;
   const std::string why =
       triggers_.DueAt(snapshot_at, AllocatorStates(StateDepth::kCounters));
   if (why.empty()) return false;

@@ -68,6 +68,7 @@ def check(run: Trace, budget: Budget, baseline: Trace | None = None) -> Gate:
       TraceError: a trace cannot be read, or has none of the allocators.
     """
     peaks = _peaks(run, budget)
+    only = Filter(allocator=_one_allocator(peaks, budget))
     findings = list(_out_of_memories(run, budget))
     if budget.peak is not None:
         findings += [
@@ -78,7 +79,7 @@ def check(run: Trace, budget: Budget, baseline: Trace | None = None) -> Gate:
     story = f"The peak is {_listed(peaks)}."
     if baseline is not None:
         before = _peaks(baseline, budget)
-        growth = _growth(run, baseline, budget)
+        growth = _growth(run, baseline, budget, only)
         story = _story(peaks, before, growth) + _versions(baseline, run)
         findings += _growth_findings(peaks, before, growth, budget)
     if budget.fragmentation is not None:
@@ -86,9 +87,9 @@ def check(run: Trace, budget: Budget, baseline: Trace | None = None) -> Gate:
     if budget.leak_per_step is not None:
         findings += _leaks(run, budget, budget.leak_per_step)
     if budget.production is not None:
-        findings.append(_production(run, budget, budget.production))
+        findings.append(_production(run, budget.production, only))
     over = not all(finding.passed for finding in findings)
-    return Gate(run.path, story, findings, growth, _holders(run, budget) if over else [])
+    return Gate(run.path, story, findings, growth, _holders(run, only) if over else [])
 
 
 def _kept(name: str, budget: Budget) -> bool:
@@ -133,8 +134,7 @@ def _out_of_memories(run: Trace, budget: Budget) -> Iterator[Finding]:
         yield Finding("out_of_memory", True, "The run did not run out of memory.")
 
 
-def _growth(run: Trace, baseline: Trace, budget: Budget) -> list[Growth]:
-    only = Filter(allocator=_one_allocator(run, budget))
+def _growth(run: Trace, baseline: Trace, budget: Budget, only: Filter) -> list[Growth]:
     rows = baseline.compare(
         at="peak", other="peak", other_trace=run, group_by=GroupBy.GROUP_SCOPE, only=only
     ).rows
@@ -153,19 +153,20 @@ def _floor(largest: int, budget: Budget) -> int:
     return hundredth if budget.layer_growth is None else min(hundredth, budget.layer_growth + 1)
 
 
-def _one_allocator(run: Trace, budget: Budget) -> str:
+def _one_allocator(peaks: dict[str, int], budget: Budget) -> str:
     """The allocator that is meant, if it is one; else all are compared together."""
-    names = list(_peaks(run, budget))
-    return names[0] if budget.allocator and len(names) == 1 else ""
+    return next(iter(peaks)) if budget.allocator and len(peaks) == 1 else ""
 
 
-def _holders(run: Trace, budget: Budget) -> list[str]:
-    only = Filter(allocator=_one_allocator(run, budget))
-    groups = run.allocations(at="peak", group_by=GroupBy.GROUP_LINE, limit=1, only=only).groups
+def _holders(run: Trace, only: Filter) -> list[str]:
     return [
         f"{size_text(group.allocated_bytes)} of {_place(group) or group.key}"
-        for group in groups[:_NAMED]
+        for group in _lines_at_peak(run, only)[:_NAMED]
     ]
+
+
+def _lines_at_peak(run: Trace, only: Filter) -> list[AllocationGroup]:
+    return run.allocations(at="peak", group_by=GroupBy.GROUP_LINE, limit=1, only=only).groups
 
 
 def _place(group: AllocationGroup) -> str:
@@ -173,8 +174,7 @@ def _place(group: AllocationGroup) -> str:
 
 
 def _line_of(run: Trace, scope: str, allocator: str) -> str:
-    only = Filter(scope=scope, allocator=allocator)
-    groups = run.allocations(at="peak", group_by=GroupBy.GROUP_LINE, limit=1, only=only).groups
+    groups = _lines_at_peak(run, Filter(scope=scope, allocator=allocator))
     return next(filter(None, map(_place, groups)), "")
 
 
@@ -243,9 +243,8 @@ def _leaks(run: Trace, budget: Budget, allowed: int) -> Iterator[Finding]:
         yield Finding("leak_per_step", True, "Nothing grows from step to step.", allowed=allowed)
 
 
-def _production(run: Trace, budget: Budget, production: Production) -> Finding:
+def _production(run: Trace, production: Production, only: Filter) -> Finding:
     """The recorded requests, as the job of production makes them."""
-    only = Filter(allocator=_one_allocator(run, budget))
     scale = 0.0
     if production.batch is not None:
         recorded = run.what_if(find_smallest_limit=False, only=only).batch_size

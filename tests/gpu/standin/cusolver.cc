@@ -74,16 +74,7 @@ int Succeed(int* device_info) {
       int* elements, void*, int) {                                     \
     return Workspace(elements);                                        \
   }
-#define EIGEN(name)                                                          \
-  int cusolverDn##name##_bufferSize(void*, int, int, int, void*, int, void*, \
-                                    int* elements) {                         \
-    return Workspace(elements);                                              \
-  }                                                                          \
-  int cusolverDn##name(void*, int, int, int, void*, int, void*, void*, int,  \
-                       int* info) {                                          \
-    return Succeed(info);                                                    \
-  }
-#define UNITARY(name)                                                        \
+#define ONE_MATRIX(name)                                                     \
   int cusolverDn##name##_bufferSize(void*, int, int, int, void*, int, void*, \
                                     int* elements) {                         \
     return Workspace(elements);                                              \
@@ -120,14 +111,14 @@ FOR_EACH_TYPE(GETRF)
 FOR_EACH_TYPE(GEQRF)
 FOR_EACH_TYPE(GESVD)
 FOR_EACH_TYPE(GESVDJ_BATCHED)
-EIGEN(Ssyevd)
-EIGEN(Dsyevd)
-EIGEN(Cheevd)
-EIGEN(Zheevd)
-UNITARY(Sorgqr)
-UNITARY(Dorgqr)
-UNITARY(Cungqr)
-UNITARY(Zungqr)
+ONE_MATRIX(Ssyevd)
+ONE_MATRIX(Dsyevd)
+ONE_MATRIX(Cheevd)
+ONE_MATRIX(Zheevd)
+ONE_MATRIX(Sorgqr)
+ONE_MATRIX(Dorgqr)
+ONE_MATRIX(Cungqr)
+ONE_MATRIX(Zungqr)
 MULTIPLY(Sormqr)
 MULTIPLY(Dormqr)
 MULTIPLY(Cunmqr)
