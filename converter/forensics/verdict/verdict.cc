@@ -335,7 +335,8 @@ class Judge {
 
   void AddModelEvidence() {
     const Outcome& model = oom_.what_if().as_recorded();
-    if (model.requests == 0) return;
+    // Without a layout only sums were tried.
+    if (model.requests == 0 || !oom_.has_layout()) return;
     const uint64_t alike = model.requests - model.moved;
     AddFact("placed_alike", Share(alike, model.requests), "share",
             absl::StrCat("A model of TensorFlow's allocator, in which remedies "
