@@ -23,10 +23,18 @@ void Count(int64_t bytes) {
 
 }  // namespace
 
-void* operator new(size_t size_bytes) {
+// Both forms end in the operator delete below: AddressSanitizer has its own of
+// each, and checks that they belong together.
+void* operator new(size_t size_bytes, const std::nothrow_t&) noexcept {
   void* const memory = std::malloc(size_bytes);
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) return nullptr;
   Count(static_cast<int64_t>(malloc_usable_size(memory)));
+  return memory;
+}
+
+void* operator new(size_t size_bytes) {
+  void* const memory = operator new(size_bytes, std::nothrow);
+  if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 
