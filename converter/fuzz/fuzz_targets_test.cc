@@ -73,7 +73,7 @@ TEST_P(FuzzTargetsTest, SurvivesItsSeedsAndDamagedCopiesOfThem) {
 }
 
 // There are none in WebAssembly.
-#ifdef GTEST_HAS_DEATH_TEST
+#if GTEST_HAS_DEATH_TEST
 TEST(CostLimitDeathTest, MemoryBeyondProportionEndsIt) {
   EXPECT_DEATH(
       {

@@ -49,7 +49,7 @@ def test_a_run_of_it_is_parsed_and_tells_its_lines(
     assert any("tf.zeros([8 << 18])" in text for text in texts), texts
     (report,) = trace.parent.glob("*oom_report*.json")
     json.loads(report.read_bytes().decode())
-    told = command("report", trace)
+    told = command("report", "--full", trace)
     assert told.returncode == 0
     assert "tf.zeros([400 << 18])" in told.stdout
     assert "not UTF-8" not in told.stdout + told.stderr

@@ -25,7 +25,7 @@ def test_in_a_thread_that_the_main_thread_waits_for(
 ) -> None:
     recording = record(SCRIPTS / "in_thread.py", LOGDIR)
     (run,) = recording.logdir.glob("plugins/profile/*_snapshot")
-    told = command("report", run).stdout
+    told = command("report", "--full", run).stdout
     assert "list 'kept' in work (in_thread.py:" in told
     assert "kept: list[Any] = [tf.zeros([1 << 20])]" in told
 

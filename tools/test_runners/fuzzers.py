@@ -12,31 +12,41 @@ from test_runners.tally import Tally
 # search on, call them by hand (converter/fuzz/BUILD.bazel).
 FUZZERS = {"trace": 500, "request": 5_000}
 PACKAGE = Path("converter/fuzz")
+CONFIGURATION = ["--config=asan"]
 
 
 def run(root: Path) -> Tally:
     """Builds and runs all fuzzers; each counts as one test."""
     targets = [f"//{PACKAGE}:{name}_fuzzer" for name in FUZZERS]
     built = subprocess.run(
-        ["bazel", "build", "--config=asan", "--color=no", *targets],
+        ["bazel", "build", *CONFIGURATION, "--color=no", *targets],
         cwd=root,
         check=False,
     )
     if built.returncode != 0:
         return Tally(failed=len(FUZZERS))
+    # Where they are: the link bazel-bin is moved by builds that run meanwhile.
+    where = subprocess.run(
+        ["bazel", "info", *CONFIGURATION, "bazel-bin"],
+        cwd=root,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    binaries = Path(where.stdout.strip()) / PACKAGE
     tally = Tally()
     for name, runs in FUZZERS.items():
-        done = _fuzz(root, name, runs)
+        done = _fuzz(binaries, root / PACKAGE / "corpus", name, runs)
         tally += Tally(passed=int(done), failed=int(not done))
     return tally
 
 
-def _fuzz(root: Path, name: str, runs: int) -> bool:
+def _fuzz(binaries: Path, corpus: Path, name: str, runs: int) -> bool:
     """Runs one fuzzer and says whether it found nothing."""
     with tempfile.TemporaryDirectory() as found:
         done = subprocess.run(
             [
-                root / "bazel-bin" / PACKAGE / f"{name}_fuzzer",
+                binaries / f"{name}_fuzzer",
                 "-seed=1",
                 f"-runs={runs}",
                 "-max_total_time=120",
@@ -49,7 +59,7 @@ def _fuzz(root: Path, name: str, runs: int) -> bool:
                 "-print_funcs=0",
                 # What is new goes into the first folder.
                 found,
-                root / PACKAGE / "corpus" / name,
+                corpus / name,
             ],
             cwd=found,
             check=False,
