@@ -11,6 +11,7 @@
 //   /oom_forensics:<allocator>#<n>    one per allocator instance
 //   /oom_forensics:cupti:<n>          one per CUDA device
 //   /oom_forensics:forecast           what a step would have asked for
+//   /oom_forensics:step               what such a forecast is made of
 //   /host:metadata                    the modules that XLA compiled
 //   /oom_forensics:source             the user's source lines; a file may hold
 //                                     several (see "Source lines")
@@ -334,6 +335,11 @@ inline constexpr std::string_view kDroppedStacks = "dropped_stacks";  // uint64
 // for the module. What was live before the step (variables, inputs, constants)
 // is not asked for.
 inline constexpr std::string_view kForecastPlane = "/oom_forensics:forecast";
+// The step that ran out of memory, as the process that met it wrote it: one
+// kForecast with kReason, and what TensorFlow needs to prepare its graph (see
+// plugin/oom_forensics/in_training/step_forecast/recorded.py). Whoever reads
+// the run first adds the forecast of it; until then its reason stands.
+inline constexpr std::string_view kStepPlane = "/oom_forensics:step";
 inline constexpr std::string_view kForecast = "forecast";
 inline constexpr std::string_view kNumber = "number";  // uint64
 // kOrigin of a forecast: "oom" (the step that did not end), "ahead" (a step

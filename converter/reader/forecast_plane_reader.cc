@@ -93,6 +93,7 @@ class ForecastPlane {
       ReadOrder(line);
     }
     for (size_t i = 0; i < forecasts_.size(); ++i) {
+      if (plane_.name == schema::kStepPlane && IsMade(forecasts_[i])) continue;
       PlanRuns(runs_of_[i], &context_.trace(), &forecasts_[i]);
       context_.trace().forecasts.push_back(std::move(forecasts_[i]));
     }
@@ -100,6 +101,14 @@ class ForecastPlane {
   }
 
  private:
+  // Whether the trace has the forecast of this step.
+  bool IsMade(const ForecastTrace& step) const {
+    const std::vector<ForecastTrace>& made = context_.trace().forecasts;
+    return std::any_of(made.begin(), made.end(), [&](const ForecastTrace& one) {
+      return one.step_id == step.step_id && one.function == step.function;
+    });
+  }
+
   std::string Text(const StatSet& stats, StatKind kind) {
     return stats.Has(kind) ? context_.Text(vocabulary_.TextOf(stats.Get(kind)))
                            : std::string();

@@ -43,7 +43,7 @@ void ReadTaskEnvironment(const PlaneLayout& plane, HostTrace* trace) {
 bool IsAllocatorPlane(std::string_view name) {
   return StartsWith(name, schema::kPlanePrefix) &&
          name != schema::kSessionPlane && name != schema::kSourcePlane &&
-         name != schema::kForecastPlane &&
+         name != schema::kForecastPlane && name != schema::kStepPlane &&
          !StartsWith(name, schema::kCuptiPlanePrefix);
 }
 
@@ -76,6 +76,12 @@ absl::Status ReadPlanes(const SpaceLayout& layout, ReadContext* context) {
     } else if (plane.name == schema::kForecastPlane) {
       read = ReadForecastPlane(plane, context);
     }
+    if (!read.ok()) return read;
+  }
+  // After the forecasts: a step that has one needs no word about it.
+  for (const PlaneLayout& plane : layout.planes) {
+    if (plane.name != schema::kStepPlane) continue;
+    const absl::Status read = ReadForecastPlane(plane, context);
     if (!read.ok()) return read;
   }
   for (const PlaneLayout& plane : layout.planes) {

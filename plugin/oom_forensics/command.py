@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from oom_forensics import first_reading
 from oom_forensics.converter_binary import Converter, ConverterMissingError, find_converter
 from oom_forensics.remote.addresses import RemoteError, is_url
 
@@ -66,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if any("://" in argument for argument in arguments):
             arguments = _with_local_paths(arguments)
         converter = find_converter()
+        if missing := first_reading.complete_all_of(arguments[1:]):
+            print(f"oom-forensics: {missing}", file=sys.stderr)
     except (ConverterMissingError, RemoteError) as error:
         print(f"oom-forensics: {error}", file=sys.stderr)
         return EXIT_UNREADABLE

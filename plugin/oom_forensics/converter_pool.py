@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from oom_forensics import first_reading
 from oom_forensics.converter_process import (
     CODE_CANCELLED,
     CODE_UNAVAILABLE,
@@ -189,6 +190,7 @@ class ConverterPool:
         try:
             for each in instead_of:
                 self._close(each)
+            first_reading.complete(trace.path)
             opened.process = ConverterProcess(trace.path, self._limits)
             with self._changed:
                 self._watch_idle_ones()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import subprocess
 
+from oom_forensics import first_reading
 from oom_forensics.converter_binary import find_converter
 
 
@@ -19,6 +20,7 @@ def output_of(command: str, path: str, *flags: str) -> bytes:
       CommandError: it ended with an error.
       ConverterMissingError: the package holds no converter.
     """
+    first_reading.complete(path)
     done = subprocess.run(
         find_converter().command(command, path, *flags),
         stdin=subprocess.DEVNULL,

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from oom_forensics import first_reading
 from oom_forensics.converter_binary import ConverterMissingError, find_converter
 from oom_forensics.machine_memory import usable_bytes
 from oom_forensics.sizes import size_argument
@@ -70,6 +71,7 @@ def main(arguments: Sequence[str]) -> int:
     flags = [f"--limit={options.limit}"]
     if options.format == "json":
         flags.append("--format=json")
+    first_reading.complete(run)
     answer = converter.command("forecast", run, *flags)
     answered = subprocess.run(answer, check=False).returncode
     return code or answered

@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from oom_forensics import datasets
+from oom_forensics import datasets, first_reading
 from oom_forensics.converter_process import ConverterError, ConverterProcess
 from oom_forensics.datasets import DatasetKind, Filter, GroupBy, Moment, Query
 from oom_forensics.message import Message
@@ -386,6 +386,7 @@ class Trace:
                 self._converter.close()
                 self._converter = None
             if self._converter is None:
+                first_reading.complete(self.path)
                 self._converter = ConverterProcess(self.path)
                 # Who forgets close() leaves no process: it ends with this object.
                 weakref.finalize(self, self._converter.abandon)

@@ -22,6 +22,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from oom_forensics import first_reading
+
 from recordings.dependencies import Job, key_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,6 +84,8 @@ def recorded(
                     f"exit code {done.returncode}, not {exit_code} and words with {says!r}:\n"
                     f"{done.stdout}\n{done.stderr}"
                 )
+            for trace in (folder / _RUNS).rglob("*.xplane.pb"):
+                first_reading.complete(trace)
             ended = json.dumps([done.args, done.returncode, done.stdout, done.stderr])
             (folder / _ENDED).write_text(ended)
         os.utime(folder / _ENDED)

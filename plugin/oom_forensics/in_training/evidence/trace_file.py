@@ -64,6 +64,18 @@ def append_planes(trace: Path, xspace: bytes) -> None:
         longer.unlink(missing_ok=True)
 
 
+def plane_names(trace: Path) -> Iterator[str]:
+    """Yields the name of each plane; needs no TensorFlow.
+
+    Raises:
+      OSError, ValueError, IndexError: It cannot be read, or is no trace.
+    """
+    with trace.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        for number, _, body, end in _fields(content, 0, len(content)):
+            if number == _PLANES:
+                yield _name_of(content, body, end)
+
+
 def plane_headers(trace: Path, prefix: str = _OURS) -> Iterator[Any]:
     """Yields each plane (an XPlane) whose name begins with `prefix`, without its lines."""
     from tensorflow.tsl.profiler.protobuf import xplane_pb2

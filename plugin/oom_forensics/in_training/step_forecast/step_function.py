@@ -12,6 +12,9 @@ from typing import Any
 
 from oom_forensics.in_training.source.frames import local_values
 
+# What constants hold that decide shapes is smaller.
+_SMALL_BYTES = 4096
+
 
 @dataclass(frozen=True)
 class Argument:
@@ -132,6 +135,13 @@ def _handle_data(tensor: Any) -> Any:
     return getattr(tensor, "_handle_data", None)
 
 
+def _forget_data(definition: Any) -> None:
+    """Leaves zeros of large constants: their size counts, and they may be the user's data."""
+    for node in definition.node_def:
+        if node.op == "Const" and len(node.attr["value"].tensor.tensor_content) > _SMALL_BYTES:
+            node.attr["value"].tensor.ClearField("tensor_content")
+
+
 def _collect(name: str, definitions: dict[str, bytes]) -> tuple[str, ...]:
     """Adds the definition of `name` and all that it calls; returns those that XLA compiles."""
     from tensorflow.python.eager import context
@@ -145,6 +155,7 @@ def _collect(name: str, definitions: dict[str, bytes]) -> tuple[str, ...]:
         if each in definitions or not known.has_function(each):
             continue
         definition = known.get_function_def(each)
+        _forget_data(definition)
         definitions[each] = definition.SerializeToString()
         if definition.attr["_XlaMustCompile"].b and not within:
             compiled.append(each)

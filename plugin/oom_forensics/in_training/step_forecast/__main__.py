@@ -1,0 +1,50 @@
+"""Makes the forecasts that a trace has not got yet, in a process of its own.
+
+    python -m oom_forensics.in_training.step_forecast TRACE
+
+`oom_forensics.first_reading` starts it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from pathlib import Path
+
+from oom_forensics.in_training.evidence import trace_file
+from oom_forensics.in_training.step_forecast import plane, recorded
+from oom_forensics.in_training.step_forecast.forecaster import forecast_step
+from oom_forensics.in_training.step_forecast.time_budget import TimeBudget
+
+# Of each step, by the processor's clock and by the wall's.
+_PROCESSOR_LIMIT_S = 20.0
+_LIMIT_S = 60.0
+
+
+def main(trace: Path) -> None:
+    """Adds the forecasts to a trace, which one process at a time does."""
+    with trace.open("rb") as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        # By its name again: who held the lock has put a longer file in its place.
+        steps = recorded.steps_in(trace)
+        made = b"".join(plane.serialized([_forecast(trace, each)]) for each in steps)
+        if made:
+            trace_file.append_planes(trace, made)
+
+
+def _forecast(trace: Path, of: recorded.RecordedStep) -> plane.Forecast:
+    # TensorFlow reads them where it first prepares a graph.
+    os.environ.update(of.environment)
+    return forecast_step(
+        of.step,
+        origin="oom",
+        budget=TimeBudget(_PROCESSOR_LIMIT_S, _LIMIT_S),
+        step_id=of.step_id,
+        allocator=of.allocator,
+        modules=trace_file.module_names(trace) if of.step.compiled_functions else (),
+    )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
