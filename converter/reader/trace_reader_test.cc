@@ -335,6 +335,21 @@ TEST(BrokenFileTest, AFileCutAnywhereNeverGivesAWholeAnswer) {
   EXPECT_GE(refused, static_cast<int>(bytes.size()) - 4);
 }
 
+TEST(StepPlaneTest, SaysWhyThereIsNoForecastUntilThereIsOne) {
+  TraceBuilder builder;
+  builder.Step("f", 7, "not made yet").Forecast("f", 7, 1024);
+  builder.Step("f", 8, "not made yet");
+  const auto trace =
+      ReadTraceFromBytes(builder.Serialize(), "x.xplane.pb", ReadOptions());
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  ASSERT_EQ((*trace)->forecasts.size(), 2u);
+  EXPECT_EQ((*trace)->forecasts[0].step_id, 7);
+  EXPECT_EQ((*trace)->forecasts[0].reason, "");
+  EXPECT_EQ((*trace)->forecasts[1].step_id, 8);
+  EXPECT_EQ((*trace)->forecasts[1].reason, "not made yet");
+  EXPECT_EQ((*trace)->allocators.size(), 1u);
+}
+
 TEST(BrokenFileTest, WhatIsNoTraceIsRefused) {
   EXPECT_THAT(Error("this is a text, not a trace\n"),
               HasSubstr("is not a profiler trace"));

@@ -222,6 +222,16 @@ TraceBuilder& TraceBuilder::Forecast(const std::string& function,
   return *this;
 }
 
+TraceBuilder& TraceBuilder::Step(const std::string& function, int64_t step_id,
+                                 const std::string& reason) {
+  forecasts_.emplace_back(schema::kStepPlane)
+      .AddEventMetadata(
+          schema::kForecast, "",
+          {Text(schema::kFunction, function), I64(schema::kStepId, step_id),
+           Text(schema::kReason, reason)});
+  return *this;
+}
+
 TraceBuilder& TraceBuilder::SourceStat(const Stat& stat) {
   source_.AddStat(stat);
   return *this;

@@ -77,6 +77,9 @@ class TraceBuilder {
   TraceBuilder& Forecast(const std::string& function, int64_t step_id,
                          uint64_t requested_bytes = 0,
                          const std::string& op = "op", int orders = 1);
+  // Adds a step whose forecast is not made yet, for that reason.
+  TraceBuilder& Step(const std::string& function, int64_t step_id,
+                     const std::string& reason);
   // A stack of frames, innermost first: "f:<file>:<line>:<function>" the
   // user's, "l:..." a library's. Returns its id.
   int64_t Stack(const std::vector<std::string>& frames);
