@@ -6,7 +6,8 @@ namespace oom_forensics::collector {
 namespace {
 
 constexpr size_t kFirstSlots = 4096;
-// One site in so many is reserved for those of sizes alone.
+// One site in so many is reserved for those of a name and sizes, and as many
+// for those of sizes alone.
 constexpr size_t kReservedShare = 8;
 
 uint64_t Mix(uint64_t a, uint64_t b) {
@@ -81,10 +82,18 @@ SiteInterner::SiteInterner(size_t max_sites)
 SiteInterner::~SiteInterner() = default;
 
 const Site* SiteInterner::Intern(const SiteKey& key) noexcept {
-  if (const Site* site = FindOrInsert(key, max_sites_ - reserved_sites_)) {
+  if (const Site* site = FindOrInsert(key, max_sites_ - 2 * reserved_sites_)) {
     return site;
   }
   unnamed_.fetch_add(1, std::memory_order_relaxed);
+  SiteKey named = key;
+  named.shape = {};
+  named.region_type = {};
+  named.stack = 0;
+  named.compiled = {};
+  if (const Site* site = FindOrInsert(named, max_sites_ - reserved_sites_)) {
+    return site;
+  }
   SiteKey sizes;
   sizes.requested_bytes = key.requested_bytes;
   sizes.allocated_bytes = key.allocated_bytes;

@@ -71,13 +71,13 @@ class SiteInterner {
   SiteInterner(const SiteInterner&) = delete;
   SiteInterner& operator=(const SiteInterner&) = delete;
 
-  // The site of `key`, made if it is new. When the table is full that of its
-  // sizes alone, for which a part of the table is reserved: without them
-  // nothing could be told of an allocation. Null when that is full too, or
-  // memory is short.
+  // The site of `key`, made if it is new. When the table is full that of its op
+  // and sizes, without shape and stack; then that of its sizes alone. A part of
+  // the table is reserved for each: without a size nothing could be told of an
+  // allocation. Null when all is full, or memory is short.
   const Site* Intern(const SiteKey& key) noexcept;
 
-  // How often a site of sizes alone stood in, or none.
+  // How often a site that says less stood in, or none.
   uint64_t unnamed() const { return unnamed_.load(std::memory_order_relaxed); }
 
   // All sites so far; the site with id N is at [N - 1].
@@ -100,7 +100,7 @@ class SiteInterner {
   std::string_view InternString(std::string_view text);
 
   const size_t max_sites_;
-  // Of these, so many for sites of sizes alone.
+  // Of these, so many for sites of a name and sizes, and for those of sizes.
   const size_t reserved_sites_;
   // As many as sites_ has, to be read without the lock.
   std::atomic<size_t> size_{0};

@@ -55,21 +55,31 @@ TEST(SiteInternerTest, KeepsItsOwnCopyOfNames) {
   EXPECT_EQ(site->key.op, "sequential/dense/MatMul");
 }
 
-TEST(SiteInternerTest, RefusesMoreThanItsLimitButKnowsTheOldOnes) {
+TEST(SiteInternerTest, SaysLessAndLessOfNewOnesWhenItIsFull) {
   SiteInterner table(8);
   const Site* first = table.Intern(MakeKey("0", 1));
-  for (int i = 1; i < 7; ++i) {
+  for (int i = 1; i < 6; ++i) {
     ASSERT_NE(table.Intern(MakeKey(std::to_string(i), 1)), nullptr);
   }
   EXPECT_EQ(table.unnamed(), 0u);
+  // The last but one place is for a name and sizes.
+  SiteKey key = MakeKey("another", 1);
+  key.stack = 7;
+  const Site* named = table.Intern(key);
+  ASSERT_NE(named, nullptr);
+  EXPECT_EQ(named->key.op, "another");
+  EXPECT_EQ(named->key.shape, "");
+  EXPECT_EQ(named->key.stack, 0u);
+  key.stack = 8;
+  EXPECT_EQ(table.Intern(key), named);
   // The last place is for sizes alone.
-  const Site* unnamed = table.Intern(MakeKey("another", 1));
+  const Site* unnamed = table.Intern(MakeKey("one more", 1));
   ASSERT_NE(unnamed, nullptr);
   EXPECT_EQ(unnamed->key.op, "");
   EXPECT_EQ(unnamed->key.requested_bytes, 1u);
-  EXPECT_EQ(table.Intern(MakeKey("and another", 1)), unnamed);
+  EXPECT_EQ(table.Intern(MakeKey("and one more", 1)), unnamed);
   EXPECT_EQ(table.Intern(MakeKey("of another size", 2)), nullptr);
-  EXPECT_EQ(table.unnamed(), 3u);
+  EXPECT_EQ(table.unnamed(), 5u);
   EXPECT_EQ(table.Intern(MakeKey("0", 1)), first);
 }
 

@@ -1,18 +1,16 @@
 #include "collector/xla/modules.h"
 
+#include <memory>
 #include <mutex>
 #include <utility>
 
 namespace oom_forensics::collector {
 
 void XlaModules::Add(const void* address, XlaModule module) {
+  auto added = std::make_shared<const XlaModule>(std::move(module));
   std::unique_lock<std::shared_mutex> lock(mutex_);
-  if (modules_.size() >= kMaxModules) {
-    alive_.erase(address);
-    return;
-  }
-  modules_.push_back(std::move(module));
-  alive_[address] = &modules_.back();
+  // What was there before goes without the lock.
+  alive_[address].swap(added);
 }
 
 void XlaModules::Remove(int64_t program_id) noexcept {
@@ -24,7 +22,8 @@ void XlaModules::Remove(int64_t program_id) noexcept {
   }
 }
 
-const XlaModule* XlaModules::Find(const void* address) const noexcept {
+std::shared_ptr<const XlaModule> XlaModules::Find(
+    const void* address) const noexcept {
   std::shared_lock<std::shared_mutex> lock(mutex_);
   const auto found = alive_.find(address);
   return found == alive_.end() ? nullptr : found->second;

@@ -5,7 +5,7 @@
 #define OOM_FORENSICS_COLLECTOR_XLA_MODULES_H_
 
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -37,9 +37,9 @@ class XlaModules {
   // The module with this id is gone.
   void Remove(int64_t program_id) noexcept;
 
-  // The module that is alive at `address`; null if it is not known. What is
-  // returned stays.
-  const XlaModule* Find(const void* address) const noexcept;
+  // The module that is alive at `address`; null if it is not known. A run of
+  // it may end after the module itself is gone.
+  std::shared_ptr<const XlaModule> Find(const void* address) const noexcept;
 
   // Of the module with this id that is alive; 0: not known.
   uint64_t CompileNs(int64_t program_id) const noexcept;
@@ -52,13 +52,8 @@ class XlaModules {
   void AfterFork() { mutex_.unlock(); }
 
  private:
-  // Further modules are not known by name.
-  static constexpr size_t kMaxModules = 100'000;
-
   mutable std::shared_mutex mutex_;
-  // All that ever were: a thread may still run one that was just removed.
-  std::deque<XlaModule> modules_;
-  std::unordered_map<const void*, const XlaModule*> alive_;
+  std::unordered_map<const void*, std::shared_ptr<const XlaModule>> alive_;
 };
 
 }  // namespace oom_forensics::collector

@@ -1,6 +1,7 @@
 #include "collector/xla/runs.h"
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -21,7 +22,7 @@ struct CompiledRun {
   std::string launch_op;
   // The module that runs or, after that, has run. Null: none yet, or one that
   // is not known.
-  const XlaModule* module = nullptr;
+  std::shared_ptr<const XlaModule> module;
   bool executing = false;
   // Of the module's plan, the first request that was not made yet.
   size_t next_request = 0;
@@ -124,7 +125,7 @@ class RunScope {
 
 // An xla::Executable begins with its virtual table and the
 // std::shared_ptr<HloModule>; what does not point to a known module is none.
-const XlaModule* ModuleOf(const void* executable) noexcept {
+std::shared_ptr<const XlaModule> ModuleOf(const void* executable) noexcept {
   return g_hooks->modules->Find(static_cast<const void* const*>(executable)[1]);
 }
 
@@ -132,8 +133,9 @@ template <size_t kClass>
 void* HookedExecute(void* result, void* self, const void* options,
                     void* arguments, void* profile) {
   struct Executing {
-    explicit Executing(CompiledRun* run, const XlaModule* module) : run(run) {
-      run->module = module;
+    Executing(CompiledRun* run, std::shared_ptr<const XlaModule> module)
+        : run(run) {
+      run->module = std::move(module);
       run->next_request = 0;
       run->executing = true;
     }

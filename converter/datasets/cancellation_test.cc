@@ -163,6 +163,18 @@ TEST(Cancellation, OfATraceThatIsBeingRead) {
   EXPECT_EQ(answer, Ask(**all, query));
 }
 
+TEST(Cancellation, OfAModuleThatXlaCompiled) {
+  TraceFiles files;
+  files.run_name = "run";
+  files.paths = {"converter/fuzz/corpus/trace/compiled.xplane.pb"};
+  const auto run = OpenedRun::Open(files, RunOptions());
+  ASSERT_TRUE(run.ok()) << run.status();
+  const Query query = AskFor(COMPILED_MODULES);
+  std::string answer;
+  EXPECT_GE(CutOffAtEachLook(**run, query, &answer), 2);
+  EXPECT_EQ(answer, Ask(**run, query));
+}
+
 TEST(Cancellation, IsOfTheInnermostWorkOfItsOwnThread) {
   EXPECT_NO_THROW(StopIfCancelled());
   const CancellableWork work([] { return true; });

@@ -56,6 +56,12 @@ def test_limits_of_a_run_are_rows_too(jobs: Path) -> None:
     assert large["exit_code"] is None
 
 
+def test_a_run_that_needs_more_memory_than_its_limit_is_a_row(jobs: Path) -> None:
+    (run,) = find_runs([str(jobs / "two")])
+    (row,) = convert(run, RunLimits(memory_bytes=1 << 20)).rows["errors"]
+    assert "memory" in row["sentence"]
+
+
 def test_a_run_that_is_gone_by_now_is_a_row(jobs: Path) -> None:
     (run,) = find_runs([str(jobs / "two")])
     (row,) = convert(replace(run, url=f"{jobs}/gone"), RunLimits()).rows["errors"]
