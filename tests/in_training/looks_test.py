@@ -61,6 +61,7 @@ def test_what_keeps_an_embedding_is_known_by_its_own_address(
         ("statistics", 1),
         ("watch_source_lines.<locals>.lines_of", 2),
         ("watch_keepers.<locals>.keepers_of", 2),
+        ("register.<locals>.provider", 1),
     ],
 )
 def test_no_look_requests_anything_of_any_allocator(
@@ -73,4 +74,5 @@ def test_no_look_requests_anything_of_any_allocator(
 def test_what_a_look_is_refused_is_no_out_of_memory_of_the_job(looks: Recording) -> None:
     assert "<lambda> requested" in looks.done.stdout
     assert "out of memory" in looks.done.stdout
+    assert "refused in all: 1\n" in looks.done.stdout
     assert len(runs(looks, "oom")) == 1
