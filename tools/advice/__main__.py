@@ -9,6 +9,7 @@ from pathlib import Path
 
 from advice.corpus import Job, read_corpus
 from advice.follow import Outcome, as_json, follow, from_json
+from advice.generated import generated_jobs
 from advice.page import page
 from advice.trial import Trials
 
@@ -42,8 +43,15 @@ def main() -> int:
         type=Path,
         help="with --lines: of jobs that were not run since; the page marks them",
     )
+    parser.add_argument(
+        "--seed", type=int, help="jobs put together by chance, in place of those of the corpus"
+    )
+    parser.add_argument("--count", type=int, default=80, help="with --seed: how many")
     options = parser.parse_args()
+    trials = Trials(CACHE / "trials.json")
     corpus = {job.name: job for job in read_corpus()}
+    if options.seed is not None:
+        corpus = {job.name: job for job in generated_jobs(options.seed, options.count, trials)}
     if options.lines:
         outcomes = _read(options.lines, corpus)
         older = _read(options.older_lines, corpus) if options.older_lines else {}
@@ -58,7 +66,6 @@ def main() -> int:
     unknown = set(options.jobs) - set(corpus)
     if unknown:
         parser.error(f"no such job: {', '.join(sorted(unknown))}")
-    trials = Trials(CACHE / "trials.json")
 
     def followed(name: str) -> Outcome:
         return follow(corpus[name], CACHE / "runs" / name, trials, record=not options.again)

@@ -23,12 +23,16 @@ class Job(NamedTuple):
     # "{batch_size}" and the like are filled in from the remedy.
     options: dict[str, str]
     # Whether something other than more memory makes it run.
-    curable: bool
+    curable: bool = True
+    # Of a job that was put together: options beside those of a remedy, which come later.
+    arguments: tuple[str, ...] = ()
+    # The script's name; empty: the job's.
+    source: str = ""
 
     @property
     def script(self) -> Path:
         """The file to run."""
-        return FOLDER / f"{self.name}.py"
+        return FOLDER / f"{self.source or self.name}.py"
 
 
 def read_corpus() -> list[Job]:

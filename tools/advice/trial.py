@@ -81,6 +81,7 @@ def run(
                     change.code,
                     recording or "",
                     job.script,
+                    *job.arguments,
                     *change.options,
                 ],
                 env=environment,
