@@ -37,6 +37,8 @@ class Chain(NamedTuple):
 
 
 _HELD_OUTSIDE = Link("something outside of Python", "", "", None)
+# The converter (held.h) knows this place by its words.
+_NOT_HELD_YET = "that no variable holds yet"
 
 
 class ChainFinder:
@@ -204,10 +206,24 @@ class ChainFinder:
         tensor = link_to(holder, None)
         chains = [chain for chain in map(self._chain_of_tape, self._tapes) if chain is not None]
         if not chains:
-            return Chain((_HELD_OUTSIDE, tensor), ())
+            unnamed = self._unnamed_container(id(holder))
+            if unnamed is None:
+                return Chain((_HELD_OUTSIDE, tensor), ())
+            return Chain((link_to(unnamed, None)._replace(place=_NOT_HELD_YET), tensor), ())
         likeliest = Counter(_shape(chain) for chain in chains).most_common(1)[0][0]
         chain = next(chain for chain in chains if _shape(chain) == likeliest)
         return Chain((*chain.links, tensor), chain.stack)
+
+    def _unnamed_container(self, key: int) -> Any | None:
+        """Returns the list that holds an object and that only a running expression knows.
+
+        A comprehension builds one before any variable has it.
+        """
+        for referrer in self._referrers.get(key, ()):
+            found = self._objects[referrer]
+            if type(found) in (list, dict, set) and not self._referrers.get(referrer):
+                return found
+        return None
 
     def _chain_of_tape(self, key: int) -> Chain | None:
         path = self._path(key)

@@ -89,7 +89,7 @@ def _groups(found: Iterable[tuple[LiveTensor, Chain]]) -> list[Keeper]:
             continue
         # Lists of different lengths on the way: the length is said where it is one.
         links = tuple(
-            mine if mine.size == other.size else mine._replace(size=None)
+            mine if mine[3:] == other[3:] else mine._replace(size=None, most=None)
             for mine, other in zip(known.links, chain.links, strict=True)
         )
         known.addresses.append(tensor.address)

@@ -31,13 +31,16 @@ class Link(NamedTuple):
     """Of the first one: where that name is known: "in __main__"."""
     size: int | None
     """Items of a container."""
+    most: int | None = None
+    """How many it can have; None: there is no end."""
 
     @property
     def text(self) -> str:
         """It in words: "list 'losses' in __main__ (200 items)"."""
         items = ""
         if self.size is not None:
-            items = f"({self.size} item{'' if self.size == 1 else 's'})"
+            most = f" of at most {self.most}" if self.most is not None else ""
+            items = f"({self.size}{most} item{'' if (self.most or self.size) == 1 else 's'})"
         name = f"'{self.name}'" if self.name else ""
         return " ".join(filter(None, (self.kind, name, self.place, items)))
 
@@ -45,7 +48,7 @@ class Link(NamedTuple):
 def link_to(held: object, holder: object | None) -> Link:
     """Returns the link to an object from the one that holds it."""
     name = name_within(holder, held) if holder is not None else ""
-    return Link(_kind(held), name, "", safe_looks.size_of(held))
+    return Link(_kind(held), name, "", safe_looks.size_of(held), safe_looks.most_of(held))
 
 
 def name_within(holder: object, held: object) -> str:

@@ -38,6 +38,14 @@ def size_of(instance: object) -> int | None:
     return None
 
 
+def most_of(instance: object) -> int | None:
+    """Returns how many items a deque can have; None where there is no end to it."""
+    if not has_base(instance, deque):
+        return None
+    most: int | None = deque.__dict__["maxlen"].__get__(instance)
+    return most
+
+
 def attributes_of(instance: object) -> dict[str, Any] | None:
     """Returns an object's `__dict__`; None if it has none."""
     for base in _MRO_OF_TYPE(type(instance)):

@@ -16,6 +16,7 @@ from oom_forensics.in_training.evidence.written_run import WrittenRun
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.source.code_origin import CodeOrigin
 from oom_forensics.in_training.source.data_pipelines import DataPipelines
+from oom_forensics.in_training.source.frames import stack_of
 from oom_forensics.in_training.source.keras2_objects import watch_keras2
 from oom_forensics.in_training.source.keras_objects import KerasObjects
 from oom_forensics.in_training.source.line_texts import sources_without_file
@@ -90,7 +91,8 @@ def _lines_of(
     plane = SourcePlane(ShownPaths(settings.source_paths))
     for size_bytes, stack in pipelines.sizes():
         plane.add_size(size_bytes, stack)
-    resolver = OpResolver(graphs, objects, origin)
+    running = stack_of(run.frame, origin) if run.origin == "oom" else ()
+    resolver = OpResolver(graphs, objects, origin, running)
     for name, op in resolver.resolve_all([*run.ops, *compiled_ops(run.trace)]):
         plane.add_op(name, op.stack, op.keras_object)
         if run.deadline.passed:

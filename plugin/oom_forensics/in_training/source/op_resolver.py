@@ -40,7 +40,22 @@ class ResolvedOp(NamedTuple):
 class OpResolver:
     """Looks names up. Holds graphs alive as long as it lives: keep it for one run only."""
 
-    def __init__(self, graphs: TracedGraphs, objects: KerasObjects, origin: CodeOrigin) -> None:
+    def __init__(
+        self,
+        graphs: TracedGraphs,
+        objects: KerasObjects,
+        origin: CodeOrigin,
+        running: Stack = (),
+    ) -> None:
+        """Reads what was traced.
+
+        Args:
+          graphs: The graphs of this process.
+          objects: The layers and the like that it made.
+          origin: Which files are the user's.
+          running: Of an out-of-memory, the stack of the call that met it.
+        """
+        self._running = {frame[:3] for frame in running if frame.is_user}
         self._objects = objects
         self._origin = origin
         # By name: operations of graphs that are alive, and of what is left of others.
@@ -61,8 +76,9 @@ class OpResolver:
                 shapes.setdefault(op.name, set()).add((op.dtype, op.shape))
         found = {name: self._find(name) for name in shapes}
         # A name may stand in several graphs: of training and of evaluation, of several
-        # `map`s. Then it is that of the graph whose other names were recorded with the
-        # same prefix (by its calls), and which has most of them.
+        # `map`s. At an out-of-memory it is that of the graph which the running call traced;
+        # else of the one whose other names were recorded with the same prefix (by its calls),
+        # and which has most of them.
         weights: Counter[tuple[int, str]] = Counter()
         for name, (own_name, places) in found.items():
             if len(places) == 1:
@@ -73,6 +89,7 @@ class OpResolver:
             best = max(
                 _of_these_shapes(places, shapes[name]),
                 key=lambda place: (
+                    self._is_running(place),
                     weights[id(place.graph), prefix],
                     weights[id(place.graph), "any"],
                 ),
@@ -81,6 +98,9 @@ class OpResolver:
             resolved = self._resolve(own_name, best)
             if resolved.stack or resolved.keras_object is not None:
                 yield name, resolved
+
+    def _is_running(self, place: Any) -> bool:
+        return any(frame[:3] in self._running for frame in self._stack(place))
 
     def _find(self, name: str) -> tuple[str, list[Any]]:
         """Returns the name in its own graph, and the places where it stands."""
