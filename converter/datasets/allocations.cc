@@ -14,7 +14,7 @@
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/page.h"
 #include "converter/datasets/source_messages.h"
-#include "converter/forensics/keepers.h"
+#include "converter/forensics/held.h"
 
 namespace oom_forensics {
 namespace {

@@ -163,9 +163,11 @@ void FillForensics(const SelectedAllocator& allocator, Row failure,
       *allocator.replay, roles, failure, leaks.get(),
       PressureAt(allocator.host->trace(), allocator.host->allocators(),
                  *allocator.replay, failure));
-  *message->mutable_verdict() = JudgeOom(oom);
+  std::vector<Cause> causes = FindCauses(oom);
+  *message->mutable_verdict() = JudgeOom(oom, causes);
   FillPins(allocator, oom, message);
-  for (Remedy& remedy : FindRemedies(oom, message->verdict())) {
+  for (Remedy& remedy :
+       FindRemedies(oom, std::move(causes), message->verdict())) {
     *message->add_remedies() = std::move(remedy);
   }
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "converter/datasets/answer_parts.h"
-#include "converter/forensics/keepers.h"
+#include "converter/forensics/held.h"
 #include "converter/forensics/source_frames.h"
 
 namespace oom_forensics {
@@ -18,7 +18,7 @@ void AddKeepers(const SelectedAllocator& allocator,
                 google::protobuf::RepeatedPtrField<Keeper>* keepers) {
   const AllocatorReplay& replay = *allocator.replay;
   const HostTrace& host = allocator.host->trace();
-  for (const FoundKeeper& found : KeepersOf(replay, live)) {
+  for (const FoundKeeper& found : HeldTable(replay, live).KeepersOf(live)) {
     if (keepers->size() == kShownKeepers) break;
     Keeper* keeper = keepers->Add();
     keeper->set_host(host.host);

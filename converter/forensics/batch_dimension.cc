@@ -65,6 +65,10 @@ class BatchSearch {
         continue;
       }
       uses_.push_back(&use);
+      if (use.is_input && use.dims.size() > 1) {
+        inputs_[use.dims.front()].insert(
+            {use.dims.begin() + 1, use.dims.end()});
+      }
     }
   }
 
@@ -196,7 +200,7 @@ class BatchSearch {
     if (best == ops.end() || best->second.size() < kMinSharedOps ||
         static_cast<double>(best->second.size()) <=
             kMinShare * static_cast<double>(all_ops.size()) ||
-        variable_leading_.count(best->first) != 0) {
+        !IsEvident(best->first)) {
       return std::nullopt;
     }
     std::set<std::vector<int64_t>> trailing;
@@ -216,6 +220,24 @@ class BatchSearch {
     batch.size_ = best->first;
     CountShared(batch);
     return batch;
+  }
+
+  // Whether a dim that most ops begin with is a number of examples.
+  bool IsEvident(int64_t size) const {
+    const auto input = inputs_.find(size);
+    const size_t inputs = input == inputs_.end() ? 0 : input->second.size();
+    if (variable_leading_.count(size) != 0) return inputs > 1;
+    if (!inputs_.empty()) return inputs > 0;
+    std::set<int64_t> leading;
+    for (const ShapeUse* use : uses_) {
+      if (use->dims.size() > 1) leading.insert(use->dims.front());
+    }
+    return std::none_of(uses_.begin(), uses_.end(), [&](const ShapeUse* use) {
+      if (use->dims.empty() || use->dims.front() != size) return false;
+      // An embedding picks a row for each place of a sequence, not one a row.
+      if (use->dims.size() < 3) return use->is_gathered;
+      return use->dims[1] > 1 && leading.count(size * use->dims[1]) != 0;
+    });
   }
 
   uint64_t LeadingBytes(int64_t size) const {
@@ -241,6 +263,8 @@ class BatchSearch {
 
   std::vector<const ShapeUse*> uses_;
   std::set<int64_t> variable_leading_;
+  // Leading dim of inputs, to what follows it.
+  std::map<int64_t, std::set<std::vector<int64_t>>> inputs_;
 };
 
 std::optional<BatchDimension> BatchDimension::Find(
@@ -281,7 +305,8 @@ std::string BatchDimension::Evidence() const {
                         " or a multiple of it, as that of an argument does.");
   }
   return absl::StrCat("The shapes of ", shared_ops_, " of ", candidate_ops_,
-                      " ops begin with ", size_, ", that of no variable does.");
+                      " ops begin with ", size_,
+                      ", as the examples of a batch do.");
 }
 
 }  // namespace oom_forensics

@@ -7,7 +7,10 @@
 //           has more than two sizes and is not the leading dim everywhere may
 //           be one.
 //   shared  Most ops share one leading dim, over tensors of different shape
-//           otherwise, and no variable has it.
+//           otherwise, and no variable has it, or several inputs do. Where what
+//           comes in is known, it has that dim; rows that were gathered by
+//           index (the edges of a graph) are no examples, nor is a dim that is
+//           flattened with the next one (time, say) unless an input has it.
 // Where neither is clear, there is no answer: a batch size is never guessed.
 #ifndef OOM_FORENSICS_CONVERTER_FORENSICS_BATCH_DIMENSION_H_
 #define OOM_FORENSICS_CONVERTER_FORENSICS_BATCH_DIMENSION_H_
@@ -33,6 +36,10 @@ struct ShapeUse {
   bool is_variable = false;
   // The op is one node of a graph (not a type of op, as eager names are).
   bool is_graph_node = false;
+  // It came from outside: NumPy, an input pipeline.
+  bool is_input = false;
+  // Rows that were picked by index.
+  bool is_gathered = false;
   // Of the request that was refused.
   bool is_refused = false;
 };

@@ -100,13 +100,54 @@ TEST(BatchDimensionTest, ASharedLeadingDimThatNoVariableHas) {
   EXPECT_EQ(batch->PositionIn("MatMul", {24, 10}), 0u);
   EXPECT_EQ(batch->PositionIn("MatMul", {48, 10}), std::nullopt);
   EXPECT_EQ(batch->Evidence(),
-            "The shapes of 3 of 4 ops begin with 24, that of no variable "
-            "does.");
+            "The shapes of 3 of 4 ops begin with 24, as the examples "
+            "of a batch do.");
 }
 
 TEST(BatchDimensionTest, NoAnswerWhereAVariableHasTheSameLeadingDim) {
   EXPECT_FALSE(BatchDimension::Find({Eager("A", {64, 2}), Eager("B", {64, 3}),
                                      Eager("C", {64, 4}), Variable({64, 10})}));
+}
+
+TEST(BatchDimensionTest, ABatchAsLargeAsALayerIsWideIsThatOfTheInputs) {
+  ShapeUse examples = Eager("IteratorGetNext", {1024, 1024});
+  ShapeUse labels = Eager("IteratorGetNext", {1024, 1});
+  const std::vector<ShapeUse> step = {
+      Eager("MatMul", {1024, 1024}), Eager("Relu", {1024, 512}),
+      Eager("Sub", {1024, 1}), Variable({1024, 512})};
+  EXPECT_FALSE(BatchDimension::Find(step));
+  for (ShapeUse* input : {&examples, &labels}) input->is_input = true;
+  std::vector<ShapeUse> with_inputs = step;
+  with_inputs.insert(with_inputs.end(), {examples, labels});
+  const auto batch = BatchDimension::Find(with_inputs);
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->size(), 1024);
+}
+
+TEST(BatchDimensionTest, TimeThatComesFirstIsNoBatch) {
+  EXPECT_FALSE(BatchDimension::Find(
+      {Eager("AddV2", {100, 512, 64}), Eager("MatMul", {51200, 256}),
+       Eager("Tanh", {100, 512, 256}), Eager("Mul", {100, 512, 32}),
+       Variable({64, 256})}));
+}
+
+TEST(BatchDimensionTest, EdgesOfAGraphAreNoBatch) {
+  ShapeUse gathered = Eager("GatherV2", {34952, 64});
+  gathered.is_gathered = true;
+  EXPECT_FALSE(BatchDimension::Find(
+      {gathered, Eager("ConcatV2", {34952, 128}), Eager("Relu", {34952, 32}),
+       Eager("MatMul", {34952, 64}), Variable({128, 64})}));
+}
+
+TEST(BatchDimensionTest, AnEmbeddingOfSequencesHasABatch) {
+  ShapeUse embedded = Eager("GatherV2", {100, 48, 96});
+  embedded.is_gathered = true;
+  const auto batch =
+      BatchDimension::Find({embedded, Eager("Conv2D", {100, 1, 46, 96}),
+                            Eager("Relu", {100, 44, 96}),
+                            Eager("MatMul", {100, 96}), Variable({4000, 96})});
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->size(), 100);
 }
 
 TEST(BatchDimensionTest, NoAnswerWhereOpsDisagree) {

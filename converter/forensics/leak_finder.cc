@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "converter/cancellation/cancellation.h"
-#include "converter/forensics/keepers.h"
 
 namespace oom_forensics {
 namespace {
@@ -16,11 +16,26 @@ namespace {
 constexpr double kMinShortLivedShare = 0.9;
 // A survivor has lived so many times as many steps as any sibling did.
 constexpr int64_t kSurvivorFactor = 4;
+// A step is longer than as many calls, or rounds that nobody marked: what is
+// collected in fewer of them may be what one step works on.
+constexpr size_t kFewCalls = 12;
+constexpr size_t kFewRounds = 16;
+// More items than a step that nobody marked works on.
+constexpr size_t kManyItems = 32;
+// Nothing was added for so many times the longest wait between two items: it is
+// full.
+constexpr size_t kFullAfter = 3;
+// What an expression is still building ends with it (chains.py says so).
+constexpr char kNotHeldYet[] = "that no variable holds yet";
+// Fewest items that can be the rounds of a loop.
+constexpr size_t kMinItems = 5;
 // Constants that are made once for a graph and kept with it are smaller.
 constexpr uint64_t kMinSurvivorBytes = 4096;
 
-// What allocations of one op, shape and dtype did.
+// What allocations of one object of the program did, or else of one op, shape
+// and dtype.
 struct SiteHistory {
+  const Container* container = nullptr;
   std::vector<Row> live;
   // Step index and live bytes after it, where they changed.
   std::vector<std::pair<size_t, uint64_t>> changes;
@@ -32,57 +47,103 @@ struct SiteHistory {
 
 class LeakSearch {
  public:
-  LeakSearch(const AllocatorReplay& replay, const StepIndex& steps,
-             Position position)
-      : replay_(replay), steps_(steps), position_(position) {}
+  LeakSearch(const AllocatorReplay& replay, const HeldTable& held,
+             const StepIndex& steps, Position position)
+      : replay_(replay),
+        held_(held),
+        steps_(steps),
+        position_(position),
+        asked_(AskedAt(replay.trace(), position)) {}
 
-  std::vector<FoundLeak> Run() {
+  void Run(LeakSearchResult* result) {
     GroupSites();
     FindLive();
     ReadHistory();
-    std::vector<FoundLeak> leaks;
     for (const SiteHistory& history : histories_) {
       if (history.live.empty()) continue;
       std::optional<FoundLeak> leak = Growth(history);
+      if (!leak.has_value()) leak = Collection(history);
       if (!leak.has_value()) leak = Survivors(history);
-      if (leak.has_value() && !IsTaped(*leak)) {
-        leaks.push_back(*std::move(leak));
-      }
+      if (!leak.has_value() || IsHeldForWork(*leak)) continue;
+      (leak->end == FoundLeak::End::kNotSeen ? result->leaks
+                                             : result->collections)
+          .push_back(*std::move(leak));
     }
-    std::sort(leaks.begin(), leaks.end(),
-              [](const FoundLeak& a, const FoundLeak& b) {
-                return std::make_tuple(b.live_bytes, a.rows.front()) <
-                       std::make_tuple(a.live_bytes, b.rows.front());
-              });
-    return leaks;
+    for (auto* found : {&result->leaks, &result->collections}) {
+      std::sort(found->begin(), found->end(),
+                [](const FoundLeak& a, const FoundLeak& b) {
+                  return std::make_tuple(b.live_bytes, a.rows.front()) <
+                         std::make_tuple(a.live_bytes, b.rows.front());
+                });
+    }
   }
 
  private:
-  // A tape at work keeps what it needs for the backward pass.
-  bool IsTaped(const FoundLeak& leak) const {
-    return 2 * RowsOnTape(replay_, leak.rows).size() > leak.rows.size();
+  // Where a request that was refused was made first: while the allocator waits,
+  // others go on.
+  static Position AskedAt(const AllocatorTrace& trace, Position position) {
+    const FailedRequest* const failed = trace.FailureOf(position);
+    if (failed == nullptr) return position;
+    const auto waited_ps = static_cast<int64_t>(failed->waited_ns) * 1000;
+    return std::min(position,
+                    trace.PositionAt(trace.time_ps[position] - waited_ps));
   }
 
+  // A tape at work keeps what it needs for the backward pass, and a program
+  // means to hold its variables.
+  bool IsHeldForWork(const FoundLeak& leak) const {
+    const auto held =
+        std::count_if(leak.rows.begin(), leak.rows.end(), [this](Row row) {
+          return held_.IsOnTape(row) || held_.IsVariable(row);
+        });
+    return 2 * static_cast<size_t>(held) > leak.rows.size();
+  }
+
+  // Sites whose live allocations an object holds are one group.
   void GroupSites() {
     const SiteTable& sites = replay_.host().sites;
     absl::flat_hash_map<std::tuple<StringId, StringId, int32_t>, size_t> groups;
-    group_of_.resize(sites.size());
-    for (SiteId id = 0; id < sites.size(); ++id) {
-      const AllocationSite& site = sites.Get(id);
-      group_of_[id] =
-          groups
-              .try_emplace(std::make_tuple(site.op, site.shape, site.dtype),
-                           groups.size())
-              .first->second;
+    absl::flat_hash_map<const Container*, size_t> group_of_container;
+    constexpr size_t kNoGroup = SIZE_MAX;
+    group_of_.resize(sites.size(), kNoGroup);
+    const auto new_group = [this] {
+      histories_.emplace_back();
+      return histories_.size() - 1;
+    };
+    for (const Container& container : held_.containers()) {
+      if (container.holds_variables) continue;
+      for (const Row row : container.rows) {
+        size_t& group = group_of_[replay_.trace().site[row]];
+        if (group != kNoGroup || held_.ContainerOf(row) != &container) continue;
+        const auto [known, is_new] =
+            group_of_container.try_emplace(&container, 0);
+        if (is_new) known->second = new_group();
+        histories_[known->second].container = &container;
+        group = known->second;
+      }
     }
-    histories_.resize(groups.size());
+    for (SiteId id = 0; id < sites.size(); ++id) {
+      if (group_of_[id] != kNoGroup) continue;
+      const AllocationSite& site = sites.Get(id);
+      const auto [known, is_new] =
+          groups.try_emplace(std::make_tuple(site.op, site.shape, site.dtype));
+      if (is_new) known->second = new_group();
+      group_of_[id] = known->second;
+    }
   }
 
   // What holds nothing is no leak: only groups that do are followed.
   void FindLive() {
-    std::vector<Row> live = replay_.LiveAt(position_);
+    std::vector<Row> live = held_.live();
     std::sort(live.begin(), live.end());
-    for (const Row row : live) HistoryOf(row).live.push_back(row);
+    for (const Row row : live) {
+      SiteHistory& history = HistoryOf(row);
+      // Of the same sites others may be at work.
+      if (history.container == nullptr ||
+          held_.ContainerOf(row) == history.container) {
+        history.live.push_back(row);
+      }
+    }
     is_followed_.resize(group_of_.size());
     for (SiteId id = 0; id < group_of_.size(); ++id) {
       is_followed_[id] = !histories_[group_of_[id]].live.empty();
@@ -172,9 +233,67 @@ class LeakSearch {
                      const SiteHistory& history) const {
     FoundLeak leak;
     leak.kind = kind;
+    leak.container = history.container;
     leak.rows = std::move(rows);
     for (const Row row : leak.rows) leak.live_bytes += replay_.BytesOf(row);
     leak.bytes_by_step = BytesByStep(history);
+    return leak;
+  }
+
+  // What nothing but the trend can show: whether more is to come.
+  FoundLeak::End EndOf(const SiteHistory& history, size_t steps) const {
+    if (history.container == nullptr) return FoundLeak::End::kNotSeen;
+    if (history.container->most_items != 0) return FoundLeak::End::kHasBound;
+    if (absl::StrContains(history.container->name, kNotHeldYet)) {
+      return FoundLeak::End::kMayBeEmptied;
+    }
+    Row longest = 1;
+    for (size_t i = 1 + history.live.size() / 2; i < history.live.size(); ++i) {
+      longest = std::max(longest, history.live[i] - history.live[i - 1]);
+    }
+    if (asked_ > history.live.back() + kFullAfter * longest) {
+      return FoundLeak::End::kIsFull;
+    }
+    if (IsOfOtherWork(history)) return FoundLeak::End::kMayBeEmptied;
+    const bool is_few =
+        history.live.size() < kManyItems &&
+        ((steps_.source() == StepIndex::Source::kCalls && steps < kFewCalls) ||
+         (steps_.source() == StepIndex::Source::kRounds && steps < kFewRounds));
+    return is_few ? FoundLeak::End::kMayBeEmptied : FoundLeak::End::kNotSeen;
+  }
+
+  // Items that make rounds grow by one a round, whatever the program does now:
+  // it does something else where none of them came with a request like the one
+  // that was refused.
+  bool IsOfOtherWork(const SiteHistory& history) const {
+    const AllocatorTrace& trace = replay_.trace();
+    if (steps_.source() != StepIndex::Source::kRounds ||
+        trace.FailureOf(position_) == nullptr) {
+      return false;
+    }
+    const AllocationSite& refused = replay_.SiteOf(position_);
+    for (Row row = history.live.front(); row <= history.live.back(); ++row) {
+      StopIfCancelled(row);
+      if (trace.kind_of[row] != RowKind::kAlloc) continue;
+      const AllocationSite& site = replay_.SiteOf(row);
+      if (site.op == refused.op && site.stack == refused.stack) return false;
+    }
+    return true;
+  }
+
+  // What an object of the program's holds of several items, though it does not
+  // grow now.
+  std::optional<FoundLeak> Collection(const SiteHistory& history) const {
+    const Container* const container = history.container;
+    if (container == nullptr || container->is_of_library ||
+        history.live.size() < kMinLeakSteps) {
+      return std::nullopt;
+    }
+    FoundLeak leak = Describe(FoundLeak::Kind::kGrowth, history.live, history);
+    leak.end = EndOf(history, 0);
+    if (leak.end == FoundLeak::End::kNotSeen) {
+      leak.end = FoundLeak::End::kMayBeEmptied;
+    }
     return leak;
   }
 
@@ -203,6 +322,7 @@ class LeakSearch {
         FitTrend({x.begin() + middle, x.end()}, {y.begin() + middle, y.end()});
     if (later.has_value() && later->slope_low <= 0) return std::nullopt;
     leak.trend = *trend;
+    leak.end = EndOf(history, birth_steps);
     return leak;
   }
 
@@ -227,30 +347,56 @@ class LeakSearch {
   }
 
   const AllocatorReplay& replay_;
+  const HeldTable& held_;
   const StepIndex& steps_;
   const Position position_;
+  const Position asked_;
   // By site.
   std::vector<size_t> group_of_;
   std::vector<bool> is_followed_;
   std::vector<SiteHistory> histories_;
 };
 
+// The items of the object that collects most, where an op made one of each.
+std::vector<Row> ItemsOfLargest(const AllocatorReplay& replay,
+                                const HeldTable& held) {
+  for (const Container& container : held.containers()) {
+    if (container.holds_variables || container.is_of_library) continue;
+    std::vector<Row> items;
+    for (const Row row : container.rows) {
+      const AllocationSite& site = replay.SiteOf(row);
+      const AllocationSite& first = replay.SiteOf(container.rows.front());
+      if (site.op == first.op && site.stack == first.stack) {
+        items.push_back(row);
+      }
+    }
+    if (items.size() >= kMinItems) return items;
+    return {};
+  }
+  return {};
+}
+
 }  // namespace
 
 LeakSearchResult FindLeaks(const AllocatorReplay& replay, Position position) {
-  StepIndex steps(replay, position);
-  std::vector<FoundLeak> leaks;
-  if (!steps.spans().empty()) {
-    leaks = LeakSearch(replay, steps, position).Run();
+  auto held =
+      std::make_shared<const HeldTable>(replay, replay.LiveAt(position));
+  LeakSearchResult result{
+      StepIndex(replay, position, ItemsOfLargest(replay, *held)), {}, {}, held};
+  if (!result.steps.spans().empty()) {
+    LeakSearch(replay, *held, result.steps, position).Run(&result);
   }
-  return {std::move(steps), std::move(leaks)};
+  return result;
 }
 
 uint64_t LeakSearchResult::ResidentBytes() const {
-  uint64_t bytes = steps.spans().capacity() * sizeof(StepSpan);
-  for (const FoundLeak& leak : leaks) {
-    bytes += sizeof(leak) + leak.rows.capacity() * sizeof(Row) +
-             leak.bytes_by_step.capacity() * sizeof(uint64_t);
+  uint64_t bytes =
+      steps.spans().capacity() * sizeof(StepSpan) + held->ResidentBytes();
+  for (const auto* found : {&leaks, &collections}) {
+    for (const FoundLeak& leak : *found) {
+      bytes += sizeof(leak) + leak.rows.capacity() * sizeof(Row) +
+               leak.bytes_by_step.capacity() * sizeof(uint64_t);
+    }
   }
   return bytes;
 }

@@ -24,13 +24,14 @@ std::vector<bool> SitesInLayers(const HostTrace& host) {
 
 }  // namespace
 
-StepIndex::StepIndex(const AllocatorReplay& replay, Position until) {
+StepIndex::StepIndex(const AllocatorReplay& replay, Position until,
+                     const std::vector<Row>& items) {
   if (!replay.host().steps.empty()) {
     FromTrainingSteps(replay, until);
     return;
   }
   FromCalls(replay, until);
-  if (spans_.size() < kMinCalls) FromRounds(replay, until);
+  if (spans_.size() < kMinCalls) FromRounds(replay, until, items);
 }
 
 const char* StepIndex::unit() const {
@@ -78,8 +79,10 @@ void StepIndex::FromCalls(const AllocatorReplay& replay, Position until) {
   if (!spans_.empty()) spans_.pop_back();
 }
 
-void StepIndex::FromRounds(const AllocatorReplay& replay, Position until) {
-  const std::vector<Position> begins = FindPeriods(replay, until);
+void StepIndex::FromRounds(const AllocatorReplay& replay, Position until,
+                           const std::vector<Row>& items) {
+  std::vector<Position> begins = FindPeriods(replay, until);
+  if (begins.empty()) begins.assign(items.begin(), items.end());
   if (begins.empty()) return;
   source_ = Source::kRounds;
   spans_.clear();

@@ -27,13 +27,17 @@ class StepIndex {
     kTrainingSteps,
     // Each new executor step, a call of a graph function, is one.
     kCalls,
-    // The sequence of ops repeats itself (op_period.h).
+    // The sequence of ops repeats itself (op_period.h), or the program adds an
+    // item to what it collects.
     kRounds,
   };
 
   // Steps that have ended at `until` or before. Where the trace has no training
   // steps, calls of graph functions; where it has no calls either, rounds.
-  StepIndex(const AllocatorReplay& replay, Position until);
+  // `items`: what the program collected one by one, oldest first: each ends a
+  // round where no sequence of ops repeats itself.
+  StepIndex(const AllocatorReplay& replay, Position until,
+            const std::vector<Row>& items = {});
 
   // In order, without overlap; there may be rows between them.
   const std::vector<StepSpan>& spans() const { return spans_; }
@@ -46,7 +50,8 @@ class StepIndex {
  private:
   void FromTrainingSteps(const AllocatorReplay& replay, Position until);
   void FromCalls(const AllocatorReplay& replay, Position until);
-  void FromRounds(const AllocatorReplay& replay, Position until);
+  void FromRounds(const AllocatorReplay& replay, Position until,
+                  const std::vector<Row>& items);
 
   std::vector<StepSpan> spans_;
   Source source_ = Source::kTrainingSteps;

@@ -57,8 +57,10 @@ inline Judged Judge(TraceBuilder& trace,
       replay, host.Roles(replay), failure,
       std::make_shared<const LeakSearchResult>(FindLeaks(replay, failure)),
       device);
-  judged.verdict = JudgeOom(*judged.oom);
-  judged.remedies = FindRemedies(*judged.oom, judged.verdict);
+  std::vector<Cause> causes = FindCauses(*judged.oom);
+  judged.verdict = JudgeOom(*judged.oom, causes);
+  judged.remedies =
+      FindRemedies(*judged.oom, std::move(causes), judged.verdict);
   return judged;
 }
 

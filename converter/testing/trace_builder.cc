@@ -130,7 +130,8 @@ TraceBuilder& TraceBuilder::Fail(const Ask& ask, const Failure& failure) {
   if (!failure.memory_dump.empty()) {
     stats.push_back(Text(schema::kMemoryDump, failure.memory_dump));
   }
-  AddEvent(SiteId(std::string(schema::kFailed), ask), std::move(stats));
+  AddEvent(SiteId(std::string(schema::kFailed), ask), std::move(stats))
+      .duration_ps = failure.waited_ns * 1000;
   return *this;
 }
 

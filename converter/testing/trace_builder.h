@@ -46,6 +46,7 @@ struct Failure {
   bool is_oom = true;
   uint64_t limit_bytes = 0;
   std::string memory_dump;
+  int64_t waited_ns = 0;
 };
 
 class TraceBuilder {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/forensics/keepers.h"
+#include "converter/forensics/held.h"
 #include "converter/forensics/remedies/remedies.h"
 #include "converter/forensics/verdict/verdict.h"
 #include "converter/testing/judged_oom.h"
@@ -20,14 +20,17 @@ using test::Ask;
 using test::Judge;
 using test::Judged;
 using test::TraceBuilder;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kBase = 0x10000000;
 
-Ask Eager(const std::string& op, const std::string& shape) {
-  Ask ask{op, shape, 1, kMiB};
+Ask Eager(const std::string& op, const std::string& shape,
+          uint64_t bytes = kMiB) {
+  Ask ask{op, shape, 1, bytes};
   ask.eager = true;
   return ask;
 }
@@ -64,6 +67,132 @@ TEST(CausesTest, ALeakNamesTheObjectThatKeepsIt) {
       ElementsAre("list 'losses' in __main__ (16 items)", "EagerTensor"));
 }
 
+// Items of different shapes that one object keeps, each in a round of its own.
+TraceBuilder Collected(const std::string& root, uint64_t items) {
+  TraceBuilder trace("bfc_cpu_allocator_for_gpu#0");
+  trace.Region(kBase, 32 * kMiB);
+  std::vector<test::Stat> keeper = {test::Text(schema::kChain, root),
+                                    test::Text(schema::kChain, "EagerTensor")};
+  const uint64_t work = kBase + 31 * kMiB;
+  for (uint64_t item = 0; item < items; ++item) {
+    const std::string length = std::to_string(100 + item);
+    const uint64_t address = kBase + item * kMiB;
+    trace.Alloc(work, Eager("Cast", "[" + length + "]")).Free(work);
+    trace.Alloc(address, Eager("Relu", "[" + length + ",8]"));
+    keeper.push_back(test::U64(schema::kAddress, address));
+  }
+  trace.SourceRecord(schema::kKeeperRecord, "", keeper);
+  return trace;
+}
+
+TEST(CausesTest, WhatOneListKeepsIsOneLeakWhateverTheShapes) {
+  TraceBuilder trace = Collected("list 'kept' in __main__ (28 items)", 28);
+  trace.Fail(Eager("Cast", "[200,8]", 8 * kMiB), test::Oom(32 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "LEAK_LIKE");
+  EXPECT_THAT(
+      judged.verdict.sentence(),
+      HasSubstr("28 outputs of Relu are kept, 1.00 MiB more per round"));
+  EXPECT_EQ(judged.FindRemedy("release_models"), nullptr);
+}
+
+TEST(CausesTest, ADequeSaysWhereItEnds) {
+  TraceBuilder trace =
+      Collected("deque 'replay' in __main__ (28 of at most 40 items)", 28);
+  trace.Fail(Eager("Cast", "[200,8]", 8 * kMiB), test::Oom(32 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("It keeps at most 40 items, 40.0 MiB in all."));
+  const Remedy* larger = judged.FindRemedy("larger_limit");
+  ASSERT_NE(larger, nullptr);
+  EXPECT_EQ(larger->sufficiency(), UNCERTAIN);
+}
+
+TEST(CausesTest, WhatWasCollectedBeforeTheWorkThatFailedIsNoLeak) {
+  TraceBuilder trace = Collected("list 'bank' in __main__ (20 items)", 20);
+  for (int step = 0; step < 12; ++step) {
+    trace.Alloc(kBase + 24 * kMiB, Eager("MatMul", "[512,512]"));
+    trace.Free(kBase + 24 * kMiB);
+  }
+  trace.Fail(Eager("MatMul", "[16,512,512]", 16 * kMiB), test::Oom(32 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_THAT(judged.verdict.sentence(), HasSubstr("no longer grows"));
+}
+
+TEST(CausesTest, WhatOthersDoWhileARequestWaitsIsNoNewWork) {
+  TraceBuilder trace = Collected("list 'kept' in __main__ (28 items)", 28);
+  for (int i = 0; i < 100; ++i) {
+    trace.Alloc(kBase + 30 * kMiB, Eager("Read", "[8]"))
+        .Free(kBase + 30 * kMiB);
+  }
+  trace.Fail(Eager("Cast", "[200,8]", 8 * kMiB),
+             {true, 32 * kMiB, "", 200'000});
+  EXPECT_EQ(Judge(trace).verdict.kind(), "LEAK_LIKE");
+}
+
+TEST(CausesTest, ItemsDoNotGrowOnWhereSomethingElseIsDone) {
+  TraceBuilder trace = Collected("list 'kept' in __main__ (28 items)", 28);
+  trace.Fail(Eager("Fill", "[512,4096]", 8 * kMiB), test::Oom(32 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("Whether it would have grown further is not in the "
+                        "trace."));
+}
+
+// Two variables of the same size, of two networks, with one optimizer.
+TEST(CausesTest, SeveralVariablesOfOneSizeAreNotOneWithADenseGradient) {
+  TraceBuilder trace;
+  trace.Region(kBase, 32 * kMiB);
+  std::vector<test::Stat> variables = {
+      test::Text(schema::kChain, "Sequential 'model' in __main__"),
+      test::Text(schema::kChain, "ResourceVariable '_value'")};
+  for (uint64_t i = 0; i < 2; ++i) {
+    trace.Alloc(kBase + i * 6 * kMiB, test::Tensor("AddV2", 6 * kMiB, "[6]"));
+    variables.push_back(test::U64(schema::kAddress, kBase + i * 6 * kMiB));
+  }
+  trace.SourceRecord(schema::kKeeperRecord, "", variables);
+  trace.Step(0);
+  for (uint64_t i = 2; i < 4; ++i) {
+    trace.Alloc(kBase + i * 6 * kMiB,
+                test::Tensor("adam/momentum/zeros", 6 * kMiB, "[6]"));
+  }
+  trace.EndStep().Step(1);
+  trace.Fail(test::Tensor("model/Relu", 9 * kMiB, "[9]"), test::Oom(32 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_THAT(judged.verdict.sentence(), Not(HasSubstr("gradient made dense")));
+}
+
+TEST(CausesTest, ARequestThatNoDataExplainsIsAShapeThatLooksWrong) {
+  TraceBuilder trace;
+  trace.Region(kBase, 8 * kMiB);
+  trace.Alloc(kBase, Eager("BiasAdd", "[40000,1]"));
+  trace.Fail(Eager("Sub", "[40000,40000]", uint64_t{6} << 30),
+             test::Oom(8 * kMiB));
+  const Judged judged = Judge(trace);
+  EXPECT_THAT(judged.verdict.sentence(),
+              AllOf(HasSubstr("This shape looks wrong: [40000,40000] is 6.00 "
+                              "GiB"),
+                    HasSubstr("[40000] beside one of [40000,1]")));
+  EXPECT_NE(judged.FindRemedy("check_shape"), nullptr);
+  EXPECT_EQ(judged.FindRemedy("larger_limit"), nullptr);
+}
+
+// TensorFlow splits no block of which less than 128 MiB would be left.
+TEST(CausesTest, SlackInsideOfABlockIsToldWhereItDecides) {
+  TraceBuilder trace;
+  trace.Region(kBase, 256 * kMiB);
+  Ask wide = test::Tensor("model/Relu", 180 * kMiB, "[9]");
+  wide.allocated_bytes = 256 * kMiB;
+  trace.Alloc(kBase, wide);
+  trace.Fail(test::Tensor("model/Relu", kMiB, "[1]"), test::Oom(256 * kMiB));
+  EXPECT_THAT(Judge(trace).verdict.sentence(),
+              HasSubstr("180.0 MiB of model/Relu [9] float32 lie in a block of "
+                        "256.0 MiB."));
+}
+
 TEST(CausesTest, AStepThatLeavesItsGradientsToAnotherFunctionIsNotAll) {
   const auto grade_of = [](const std::string& op) {
     TraceBuilder trace = Kept("list 'losses' in __main__ (16 items)");
@@ -87,7 +216,7 @@ TEST(CausesTest, WhatIsToldAtTwoOutOfMemoriesIsToldOnce) {
        test::U64(schema::kAddress, kBase)});
   const auto run = trace.Open();
   const SharedHost host = run->Load(0);
-  EXPECT_EQ(KeepersOf(*host->allocators()[0], {0}).size(), 2u)
+  EXPECT_EQ(HeldTable(*host->allocators()[0], {0}).KeepersOf({0}).size(), 2u)
       << "the two lists";
 }
 
@@ -345,15 +474,12 @@ TEST(CausesTest, ALoopThatKeepsItsIterationsIsTold) {
   EXPECT_THAT(judged.verdict.sentence(), HasSubstr("of the 50 that were done"));
 }
 
-// Three rounds that each make a variable of 3 MiB and run two steps; an object
-// keeps those of the first two.
-TEST(CausesTest, ModelsOfEarlierRoundsNameTheObjectThatKeepsThem) {
+// Three rounds that each make a variable of 3 MiB and run two steps.
+TraceBuilder ThreeRounds() {
   TraceBuilder trace;
   trace.Region(kBase, 16 * kMiB);
-  Ask kernel = Eager("AddV2", "[3]");
-  kernel.requested_bytes = 3 * kMiB;
   for (uint64_t round = 0; round < 3; ++round) {
-    trace.Alloc(kBase + round * 3 * kMiB, kernel);
+    trace.Alloc(kBase + round * 3 * kMiB, Eager("AddV2", "[3]", 3 * kMiB));
     for (int64_t step = 0; step < 2; ++step) {
       trace.Step(static_cast<int64_t>(2 * round) + step);
       const uint64_t work = kBase + 12 * kMiB;
@@ -361,15 +487,28 @@ TEST(CausesTest, ModelsOfEarlierRoundsNameTheObjectThatKeepsThem) {
     }
     trace.EndStep();
   }
-  trace.SourceRecord(
-      schema::kKeeperRecord, "",
-      {test::Text(schema::kChain, "list 'models' in __main__ (2 items)"),
-       test::Text(schema::kChain, "Sequential"),
-       test::U64(schema::kAddress, kBase),
-       test::U64(schema::kAddress, kBase + 3 * kMiB)});
-  trace.Step(6);
-  trace.Fail({"model/Relu", "[4]", 1, 8 * kMiB}, {true, 16 * kMiB, ""});
-  const Judged judged = Judge(trace);
+  return trace;
+}
+
+// Says that `root` keeps the model of a round.
+void KeepModel(const std::string& root, uint64_t round, TraceBuilder* trace) {
+  trace->SourceRecord(schema::kKeeperRecord, "",
+                      {test::Text(schema::kChain, root),
+                       test::Text(schema::kChain, "Sequential"),
+                       test::Text(schema::kChain, "ResourceVariable '_value'"),
+                       test::U64(schema::kAddress, kBase + round * 3 * kMiB)});
+}
+
+Judged JudgeRounds(TraceBuilder* trace) {
+  trace->Step(6).Fail({"model/Relu", "[4]", 1, 8 * kMiB}, test::Oom(16 * kMiB));
+  return Judge(*trace);
+}
+
+TEST(CausesTest, ModelsOfEarlierRoundsNameTheObjectThatKeepsThem) {
+  TraceBuilder trace = ThreeRounds();
+  KeepModel("list 'models' in __main__ (2 items)", 0, &trace);
+  KeepModel("list 'models' in __main__ (2 items)", 1, &trace);
+  const Judged judged = JudgeRounds(&trace);
   EXPECT_EQ(judged.verdict.kind(), "RETAINED");
   EXPECT_THAT(judged.verdict.sentence(),
               HasSubstr("6.00 MiB of it are kept by list 'models' in __main__ "
@@ -377,7 +516,23 @@ TEST(CausesTest, ModelsOfEarlierRoundsNameTheObjectThatKeepsThem) {
   const Remedy* release = judged.FindRemedy("release_models");
   ASSERT_NE(release, nullptr);
   EXPECT_THAT(release->keeper(),
-              ElementsAre("list 'models' in __main__ (2 items)", "Sequential"));
+              ElementsAre("list 'models' in __main__ (2 items)", "Sequential",
+                          "ResourceVariable '_value'"));
+}
+
+TEST(CausesTest, AModelOnItsWayToTheOthersIsOneOfThem) {
+  TraceBuilder trace = ThreeRounds();
+  KeepModel("dict 'trained' in __main__ (1 item)", 0, &trace);
+  KeepModel("History 'log' in __main__", 1, &trace);
+  EXPECT_THAT(JudgeRounds(&trace).verdict.sentence(),
+              HasSubstr("still held: 6.00 MiB in 2 tensors."));
+}
+
+TEST(CausesTest, AModelWithANameOfItsOwnIsMeantToBeThere) {
+  TraceBuilder trace = ThreeRounds();
+  KeepModel("Sequential 'teacher' in __main__", 0, &trace);
+  KeepModel("Sequential 'student' in __main__", 1, &trace);
+  EXPECT_EQ(JudgeRounds(&trace).verdict.kind(), "CAPACITY");
 }
 
 TEST(CausesTest, AFailedAttemptNamesTheExceptionThatHoldsIt) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "converter/forensics/keepers.h"
 #include "converter/forensics/op_purpose.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"
@@ -76,7 +75,7 @@ Scenario WithRestOfStep(const OomCase& oom, Scenario scenario) {
       IsEagerGradientOp(OpTypeOf(oom.host().OpOf(oom.site())))) {
     return scenario;
   }
-  std::vector<Row> activations = RowsOnTape(oom.replay(), oom.live());
+  std::vector<Row> activations = oom.held().OnTape();
   const SiteId failed = oom.replay().trace().site[oom.failure()];
   if (activations.empty() &&
       (oom.roles().RoleOfFailed(failed) != ROLE_ACTIVATION ||

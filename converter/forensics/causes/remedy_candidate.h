@@ -14,6 +14,8 @@ namespace oom_forensics {
 // Remedy.kind of those that stop a growth: of each step, of each round.
 inline constexpr char kReleaseLeak[] = "release_leak";
 inline constexpr char kReleaseModels[] = "release_models";
+inline constexpr char kReleaseCollection[] = "release_collection";
+inline constexpr char kPreallocate[] = "preallocate";
 inline constexpr char kSmallerPipelineBuffer[] = "smaller_pipeline_buffer";
 inline constexpr char kStopRetracing[] = "stop_retracing";
 // Those that a forecast of the step can grade.
@@ -34,7 +36,6 @@ struct RemedyCandidate {
 // Each is nothing where the trace has no evidence for it.
 //
 // What lies in memory:
-std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom);
 std::optional<RemedyCandidate> ReleasePins(const OomCase& oom);
 std::optional<RemedyCandidate> CheckpointGradients(const OomCase& oom);
 // How large it is:

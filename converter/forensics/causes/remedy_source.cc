@@ -4,7 +4,6 @@
 #include <map>
 #include <string>
 
-#include "converter/forensics/keepers.h"
 #include "converter/forensics/source_frames.h"
 
 namespace oom_forensics {
@@ -28,7 +27,7 @@ void PointToSource(const OomCase& oom, const std::vector<Row>& rows,
   if (line != kNoLine) {
     *remedy->mutable_line() = MakeSourceFrame(oom.host(), line);
   }
-  const std::vector<FoundKeeper> keepers = KeepersOf(oom.replay(), rows);
+  const std::vector<FoundKeeper> keepers = oom.held().KeepersOf(rows);
   if (keepers.empty()) return;
   for (const std::string& link : keepers.front().recorded->chain) {
     remedy->add_keeper(link);

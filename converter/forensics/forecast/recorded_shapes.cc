@@ -13,6 +13,9 @@
 namespace oom_forensics {
 namespace {
 
+// What hands out the batches of a pipeline.
+constexpr std::string_view kNext = "IteratorGetNext";
+
 // What ops of the trace asked for each op and shape once.
 class ShapeCollector {
  public:
@@ -60,6 +63,8 @@ class ShapeCollector {
     use.bytes = bytes;
     use.is_variable = variable_shapes_.count(site.shape) != 0;
     use.is_graph_node = ModeOf(host_, site) == GRAPH;
+    use.is_input = use.op == kNext || use.op.empty();
+    use.is_gathered = use.op == "GatherV2" || use.op == "ResourceGather";
     use.is_refused = id == refused_;
     if (!ParseShape(host_.ShapeOf(site), &use.dims) || use.dims.empty()) return;
     // Shapes, indices and counters: vectors of integers, not data.

@@ -73,8 +73,14 @@ class OomCase {
 
   // Steps that had ended by then.
   const StepIndex& steps() const { return leaks_->steps; }
-  // Sites that grew, and survivors; the largest first.
+  // Who keeps what is live.
+  const HeldTable& held() const { return *leaks_->held; }
+  // What grew with no end in sight, and survivors; the largest first.
   const std::vector<FoundLeak>& leaks() const { return leaks_->leaks; }
+  // What objects of the program collected; the largest first.
+  const std::vector<FoundLeak>& collections() const {
+    return leaks_->collections;
+  }
   // The batch size; nothing where the shapes do not show it.
   const std::optional<BatchDimension>& batch() const { return batch_; }
   // What XLA asked for; null: it was not XLA, or its module is not in the

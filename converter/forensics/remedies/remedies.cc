@@ -1,11 +1,15 @@
 #include "converter/forensics/remedies/remedies.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "converter/forensics/causes/cause.h"
+#include "converter/forensics/causes/predicates.h"
 #include "converter/forensics/causes/remedy_candidate.h"
 #include "converter/forensics/remedies/usage_growth.h"
 #include "core/size_text.h"
@@ -17,11 +21,10 @@ using Finder = std::optional<RemedyCandidate> (*)(const OomCase&);
 
 // What costs the user least first.
 constexpr Finder kFinders[] = {
-    FreeDevice,          ReleaseLeak,      Float32,
-    ReleasePins,         SmallerBatch,     MixedPrecision,
-    CheckpointGradients, MemoryGrowthOff,  CudaMallocAsync,
-    LargerLimit,         RecomputeInBlock, JitCompileOff,
-    CompileOnce,
+    FreeDevice,       Float32,         ReleasePins,
+    SmallerBatch,     MixedPrecision,  CheckpointGradients,
+    MemoryGrowthOff,  CudaMallocAsync, LargerLimit,
+    RecomputeInBlock, JitCompileOff,   CompileOnce,
 };
 
 std::string Proof(const OomCase& oom, const Scenario& scenario,
@@ -57,45 +60,26 @@ std::string Proof(const OomCase& oom, const Scenario& scenario,
   return proof;
 }
 
-// That memory goes on growing, whatever else is changed.
-struct Growth {
-  // Empty: it does not.
-  std::string sentence;
-  // At a size that is not known.
-  bool ends_by_itself = false;
-};
-
-Growth GrowthOf(const OomCase& oom, const std::vector<Cause>& causes) {
+// That memory goes on growing, whatever else is changed. What has no end in
+// sight says more than what may have one.
+Growth GrowthOf(const std::vector<Cause>& causes) {
+  Growth growth;
   for (const Cause& cause : causes) {
-    if (cause.name == kOlderModels) {
-      return {
-          "The next round would keep as much again: this only puts the "
-          "failure off."};
+    if (cause.growth.sentence.empty() ||
+        (!growth.sentence.empty() && cause.growth.may_end)) {
+      continue;
     }
-    if (cause.name == kPipelineBuffer && !oom.leaks().empty()) {
-      return {
-          "The pipeline's cache goes on growing until it has all of the "
-          "data set; how much that is is not in the trace.",
-          true};
-    }
+    if (growth.sentence.empty() || growth.may_end) growth = cause.growth;
   }
-  double bytes_per_step = 0;
-  for (const FoundLeak& leak : oom.leaks()) {
-    if (leak.kind == FoundLeak::Kind::kGrowth &&
-        IsWorthIt(oom, leak.live_bytes)) {
-      bytes_per_step += leak.trend.slope;
-    }
-  }
-  if (bytes_per_step < 1) return {};
-  return {absl::StrCat("Memory would go on growing by up to ",
-                       FormatBytes(static_cast<uint64_t>(bytes_per_step)),
-                       " per step: this only puts the failure off.")};
+  return growth;
 }
 
 bool EndsGrowth(const Remedy& remedy) {
-  return remedy.kind() == kReleaseLeak || remedy.kind() == kReleaseModels ||
-         remedy.kind() == kStopRetracing ||
-         remedy.kind() == kSmallerPipelineBuffer;
+  constexpr absl::string_view kEnding[] = {
+      kReleaseLeak,   kReleaseModels, kReleaseCollection,
+      kStopRetracing, kPreallocate,   kSmallerPipelineBuffer};
+  return std::find(std::begin(kEnding), std::end(kEnding), remedy.kind()) !=
+         std::end(kEnding);
 }
 
 Sufficiency Grade(const RemedyCandidate& candidate, const Outcome& outcome) {
@@ -114,6 +98,43 @@ void PromiseNoFurther(uint64_t growth_bytes, Remedy* remedy) {
   remedy->set_proof(absl::StrCat(
       remedy->proof(), " But from step to step ", FormatBytes(growth_bytes),
       " more were in use: how much the later ones need is not known."));
+}
+
+// What earlier calls of the step's functions returned, and the program still
+// holds: more is to come than a single call shows.
+uint64_t OutlivingBytes(const OomCase& oom) {
+  std::map<SiteId, std::vector<Row>> kept;
+  for (const Row row : oom.live()) {
+    if (ModeOf(oom.host(), oom.replay().SiteOf(row)) == GRAPH &&
+        !oom.IsOfThisStep(row) && oom.held().IsKept(row) &&
+        !oom.held().IsVariable(row) && !oom.held().IsOnTape(row)) {
+      kept[oom.replay().trace().site[row]].push_back(row);
+    }
+  }
+  uint64_t bytes = 0;
+  for (const auto& [site, rows] : kept) {
+    if (rows.size() > 1) bytes += BytesOf(oom, rows);
+  }
+  return IsWorthIt(oom, bytes) ? bytes : 0;
+}
+
+// What a promise is made for, and what it is not.
+void SayWhatIsCovered(const OomCase& oom, Remedy* remedy) {
+  if (remedy->sufficiency() != ENOUGH_ALONE) return;
+  const uint64_t outliving_bytes = OutlivingBytes(oom);
+  if (outliving_bytes != 0 && !EndsGrowth(*remedy)) {
+    remedy->set_sufficiency(REQUEST_FITS);
+    remedy->set_proof(absl::StrCat(
+        remedy->proof(), " But the program still holds ",
+        FormatBytes(outliving_bytes),
+        " of what earlier calls returned: this is enough for one call, not for "
+        "what is kept of all of them."));
+    return;
+  }
+  remedy->set_proof(absl::StrCat(
+      remedy->proof(),
+      " This covers the step that was refused, and each one like it; not what "
+      "else the program runs."));
 }
 
 void TryAlone(const OomCase& oom, const Growth& growth,
@@ -139,7 +160,7 @@ void TryAlone(const OomCase& oom, const Growth& growth,
     return;
   }
   if (!growth.sentence.empty() && !ends_growth) {
-    remedy.set_sufficiency(growth.ends_by_itself ? UNCERTAIN : NOT_ENOUGH);
+    remedy.set_sufficiency(growth.may_end ? UNCERTAIN : NOT_ENOUGH);
     remedy.set_proof(growth.sentence);
     candidate.scenario.reset();
     return;
@@ -192,10 +213,13 @@ int Rank(const Remedy& remedy) {
 
 }  // namespace
 
-std::vector<Remedy> FindRemedies(const OomCase& oom, const Verdict& verdict) {
+std::vector<Remedy> FindRemedies(const OomCase& oom, std::vector<Cause> causes,
+                                 const Verdict& verdict) {
   std::vector<RemedyCandidate> candidates;
-  std::vector<Cause> causes = FindCauses(oom);
-  const Growth growth = GrowthOf(oom, causes);
+  const Growth growth = GrowthOf(causes);
+  const bool is_wrong_shape =
+      std::any_of(causes.begin(), causes.end(),
+                  [](const Cause& cause) { return cause.name == kWrongShape; });
   for (Cause& cause : causes) {
     // Other pieces help no step that all of them together are too small for.
     const bool is_of_pieces =
@@ -205,6 +229,8 @@ std::vector<Remedy> FindRemedies(const OomCase& oom, const Verdict& verdict) {
     }
   }
   for (const Finder find : kFinders) {
+    // Room for what nobody meant to ask for is no remedy.
+    if (is_wrong_shape) break;
     std::optional<RemedyCandidate> candidate = find(oom);
     if (candidate.has_value()) candidates.push_back(*std::move(candidate));
   }
@@ -214,6 +240,7 @@ std::vector<Remedy> FindRemedies(const OomCase& oom, const Verdict& verdict) {
     if (!EndsGrowth(candidate.remedy)) {
       PromiseNoFurther(growth_bytes, &candidate.remedy);
     }
+    SayWhatIsCovered(oom, &candidate.remedy);
   }
   TryTogether(oom, candidates);
   std::vector<Remedy> remedies;

@@ -12,13 +12,15 @@
 
 #include <vector>
 
+#include "converter/forensics/causes/cause.h"
 #include "converter/forensics/oom_case/oom_case.h"
 #include "proto/datasets.pb.h"
 
 namespace oom_forensics {
 
 // Those that are enough alone first, then those that are enough together.
-std::vector<Remedy> FindRemedies(const OomCase& oom, const Verdict& verdict);
+std::vector<Remedy> FindRemedies(const OomCase& oom, std::vector<Cause> causes,
+                                 const Verdict& verdict);
 
 }  // namespace oom_forensics
 

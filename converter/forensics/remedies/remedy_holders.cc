@@ -7,10 +7,9 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "converter/forensics/causes/cause.h"
+#include "converter/forensics/causes/predicates.h"
 #include "converter/forensics/causes/remedy_candidate.h"
 #include "converter/forensics/causes/remedy_source.h"
-#include "converter/forensics/keepers.h"
 #include "converter/forensics/remedies/pins.h"
 #include "converter/text/text.h"
 #include "core/size_text.h"
@@ -19,12 +18,6 @@ namespace oom_forensics {
 namespace {
 
 using RowSet = absl::flat_hash_set<Row>;
-
-uint64_t BytesOf(const OomCase& oom, const std::vector<Row>& rows) {
-  uint64_t bytes = 0;
-  for (const Row row : rows) bytes += oom.replay().BytesOf(row);
-  return bytes;
-}
 
 // Before a step has ended nothing shows that a tensor of zeros is an
 // optimizer's slot, but that another op made one of the same shape: the
@@ -46,7 +39,7 @@ bool CanBeReleased(const OomCase& oom, Row row) {
   const Role role = oom.roles().RoleOf(row);
   return role != ROLE_VARIABLE && role != ROLE_OPTIMIZER &&
          !oom.IsOfThisStep(row) && !MayBeSlot(oom, row) &&
-         !IsValueOfVariable(oom.replay(), row);
+         !oom.held().IsVariable(row);
 }
 
 // The layout cut at what cannot be released, so that no window spans it.
@@ -69,19 +62,6 @@ Layout ReleasableStretches(const OomCase& oom) {
   return stretches;
 }
 
-// The site (op, shape and dtype) that holds most of the rows' bytes.
-const AllocationSite& DominantSite(const OomCase& oom,
-                                   const std::vector<Row>& rows) {
-  std::map<SiteId, uint64_t> bytes;
-  for (const Row row : rows) {
-    bytes[oom.replay().trace().site[row]] += oom.replay().BytesOf(row);
-  }
-  const auto largest = std::max_element(
-      bytes.begin(), bytes.end(),
-      [](const auto& a, const auto& b) { return a.second < b.second; });
-  return oom.host().sites.Get(largest->first);
-}
-
 bool IsSameSite(const AllocationSite& a, const AllocationSite& b) {
   return a.op == b.op && a.shape == b.shape && a.dtype == b.dtype;
 }
@@ -93,67 +73,7 @@ bool IsLeaking(const OomCase& oom, const AllocationSite& site) {
   return false;
 }
 
-// Keras' predict() keeps the outputs of all batches where they were computed,
-// until it joins them. No program can make it let go of them sooner.
-bool IsKeptByPredict(const Remedy& remedy) {
-  return remedy.keeper_size() > 0 &&
-         StartsWith(remedy.keeper(0), "list 'outputs' in predict (trainer.py:");
-}
-
-void PredictInParts(Remedy* remedy) {
-  remedy->set_title("Predict fewer examples in one call.");
-  remedy->set_detail(
-      "predict() of Keras keeps the outputs of all batches on the device until "
-      "it joins them at the end, and then gives them out as NumPy arrays: "
-      "after "
-      "each of several calls they are gone from the device.");
-  remedy->set_code(
-      "np.concatenate([model.predict(part) for part in np.array_split(x, 8)])");
-}
-
 }  // namespace
-
-std::optional<RemedyCandidate> ReleaseLeak(const OomCase& oom) {
-  // What the graphs of a function keep, or a pipeline's cache, no program can
-  // let go of.
-  if (oom.leaks().empty() || FindRetracing(oom).has_value() ||
-      FindPipelineBuffer(oom).has_value()) {
-    return std::nullopt;
-  }
-  RowSet left_out;
-  std::vector<Row> kept;
-  uint64_t bytes = 0;
-  for (const FoundLeak& leak : oom.leaks()) {
-    // The newest is what the step works on.
-    const size_t keep = leak.kind == FoundLeak::Kind::kGrowth ? 1 : 0;
-    for (size_t i = 0; i + keep < leak.rows.size(); ++i) {
-      left_out.insert(leak.rows[i]);
-      kept.push_back(leak.rows[i]);
-      bytes += oom.replay().BytesOf(leak.rows[i]);
-    }
-  }
-  if (!IsWorthIt(oom, bytes) && bytes < oom.short_by_bytes()) {
-    return std::nullopt;
-  }
-  const FoundLeak& largest = oom.leaks().front();
-  const std::string site =
-      DescribeSite(oom.host(), oom.replay().SiteOf(largest.rows.front()));
-  RemedyCandidate candidate;
-  candidate.remedy.set_kind(kReleaseLeak);
-  candidate.remedy.set_title(
-      absl::StrCat("Stop keeping ", CountOf(left_out.size(), "old tensor"),
-                   ", most of them ", site, "."));
-  candidate.remedy.set_detail(
-      "Something in the program still refers to them: a list, a closure, a "
-      "callback's logs. Keep plain numbers there, or copies on the host "
-      "(tensor.numpy()), and let the tensors go at the end of each step.");
-  candidate.remedy.set_code(
-      "history.append(float(loss))  # not the tensor; or tensor.numpy()");
-  PointToSource(oom, kept, &candidate.remedy);
-  if (IsKeptByPredict(candidate.remedy)) PredictInParts(&candidate.remedy);
-  candidate.scenario = WithoutRows(oom, std::move(left_out));
-  return candidate;
-}
 
 std::optional<RemedyCandidate> ReleasePins(const OomCase& oom) {
   if (oom.available_bytes() < oom.rounded_bytes() || oom.IsFull()) {
@@ -176,8 +96,8 @@ std::optional<RemedyCandidate> ReleasePins(const OomCase& oom) {
   }
   if (rows.empty()) return std::nullopt;
   // Whoever lets go of these lets go of all that are like them.
-  const AllocationSite& site = DominantSite(oom, rows);
-  if (IsLeaking(oom, site)) return std::nullopt;  // ReleaseLeak names it.
+  const AllocationSite& site = oom.host().sites.Get(LargestSite(oom, rows));
+  if (IsLeaking(oom, site)) return std::nullopt;  // FindLeak names it.
   RowSet left_out(rows.begin(), rows.end());
   std::vector<Row> alike;
   for (const Row row : oom.live()) {

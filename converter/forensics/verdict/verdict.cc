@@ -12,7 +12,6 @@
 #include "converter/forensics/block_content.h"
 #include "converter/forensics/causes/cause.h"
 #include "converter/forensics/causes/remedy_candidate.h"
-#include "converter/forensics/keepers.h"
 #include "converter/forensics/verdict/short_lived.h"
 #include "converter/quality/quality_log.h"
 #include "core/placement.h"
@@ -27,7 +26,6 @@ constexpr double kMinShare = 0.01;
 constexpr uint64_t kServedOften = 3;
 // A limit that no request comes up to.
 constexpr uint64_t kEndlessBytes = uint64_t{1} << 50;
-constexpr char kRetained[] = "RETAINED";
 
 double Share(uint64_t part, uint64_t whole) {
   if (whole == 0) return 0;
@@ -36,24 +34,20 @@ double Share(uint64_t part, uint64_t whole) {
 
 class Judge {
  public:
-  explicit Judge(const OomCase& oom)
+  Judge(const OomCase& oom, const std::vector<Cause>& causes)
       : oom_(oom),
         placement_(JudgePlacement(oom.pool())),
         short_lived_(FindShortLived(oom)),
-        causes_(FindCauses(oom)),
-        step_needs_bytes_(StepNeedsBytes(oom)) {
-    for (const FoundLeak& leak : oom.leaks()) {
-      leaked_bytes_ += leak.live_bytes;
-    }
-  }
+        causes_(causes),
+        step_needs_bytes_(StepNeedsBytes(oom)) {}
 
   Verdict Run() {
     verdict_.set_short_by_bytes(oom_.short_by_bytes());
     AddPlacement();
     AddWholeStepPart();
     AddFullPart();
-    AddLeakPart();
-    AddRetainedPart();
+    AddKeptPart(kLeakLike);
+    AddKeptPart(kRetained);
     AddTransientPart();
     PutPrimaryFirst();
     verdict_.set_kind(verdict_.parts_size() == 0 ? "UNKNOWN"
@@ -63,7 +57,6 @@ class Judge {
                               : verdict_.parts(0).sentence());
     AddCauseToSentence();
     AddBlockToSentence();
-    AddSlackToSentence();
     AddEvidence();
     verdict_.set_doubt(Doubt());
     return std::move(verdict_);
@@ -134,11 +127,11 @@ class Judge {
                      " are left, in pieces."));
   }
 
-  void AddRetainedPart() {
+  // What is kept though it should have gone.
+  void AddKeptPart(const char* kind) {
     for (const Cause& cause : causes_) {
-      if (cause.kind != kRetained) continue;
-      AddPart(kRetained, Share(cause.bytes, oom_.short_by_bytes()),
-              cause.sentence);
+      if (cause.kind != kind) continue;
+      AddPart(kind, Share(cause.bytes, oom_.short_by_bytes()), cause.sentence);
       return;
     }
   }
@@ -146,7 +139,12 @@ class Judge {
   // The largest cause says more than its kind does.
   void AddCauseToSentence() {
     for (const Cause& cause : causes_) {
-      if (cause.kind != verdict_.kind() || cause.kind == kRetained) continue;
+      if (cause.kind != verdict_.kind() || cause.kind == kRetained ||
+          cause.kind == kLeakLike) {
+        continue;
+      }
+      // Slack decides nothing where the step is too large without it.
+      if (cause.name == kBlockSlack && StepIsTooLarge()) continue;
       verdict_.set_sentence(
           absl::StrCat(verdict_.sentence(), " ", cause.sentence));
       return;
@@ -159,54 +157,6 @@ class Judge {
     if (block == nullptr) return;
     verdict_.set_sentence(absl::StrCat(
         verdict_.sentence(), " ", ContentOf(*block, block->peak).sentence()));
-  }
-
-  uint64_t SlackBytes() const {
-    return oom_.usage().in_use_bytes -
-           std::min(oom_.usage().in_use_bytes, oom_.usage().requested_bytes);
-  }
-
-  // What lies unused inside of blocks would have been enough.
-  void AddSlackToSentence() {
-    if (!oom_.has_layout() || oom_.short_by_bytes() == 0 ||
-        SlackBytes() < oom_.short_by_bytes()) {
-      return;
-    }
-    verdict_.set_sentence(absl::StrCat(
-        verdict_.sentence(), " ", FormatBytes(SlackBytes()),
-        " lie unused inside blocks: TensorFlow splits a block only where it is "
-        "twice as large as what is asked for, or 128 MiB larger."));
-  }
-
-  void AddLeakPart() {
-    // Next to nothing is no reason, though less than that may be missing.
-    if (oom_.leaks().empty() || !IsWorthIt(oom_, leaked_bytes_)) return;
-    const FoundLeak& largest = oom_.leaks().front();
-    const AllocationSite& site = oom_.replay().SiteOf(largest.rows.front());
-    const std::string what = absl::StrCat("outputs of ", oom_.host().OpOf(site),
-                                          " ", oom_.host().ShapeOf(site));
-    const std::string unit = oom_.steps().unit();
-    std::string sentence;
-    if (largest.kind == FoundLeak::Kind::kGrowth) {
-      sentence = absl::StrCat(
-          "Memory grows with every ", unit,
-          " and is not given back: ", FormatCount(largest.rows.size()), " ",
-          what, " are kept, ",
-          FormatBytes(static_cast<uint64_t>(largest.trend.slope)), " more per ",
-          unit, ", ", FormatBytes(largest.live_bytes), " by now.");
-    } else {
-      sentence = absl::StrCat(FormatCount(largest.rows.size()), " ", what,
-                              " are still there, though others like them are "
-                              "freed within a ",
-                              unit, ".");
-    }
-    std::vector<Row> rows;
-    for (const FoundLeak& leak : oom_.leaks()) {
-      rows.insert(rows.end(), leak.rows.begin(), leak.rows.end());
-    }
-    const std::string kept_by = KeptBySentence(oom_.replay(), rows);
-    if (!kept_by.empty()) absl::StrAppend(&sentence, " ", kept_by);
-    AddPart("LEAK_LIKE", Share(leaked_bytes_, oom_.short_by_bytes()), sentence);
   }
 
   void AddTransientPart() {
@@ -241,7 +191,7 @@ class Judge {
   std::string Primary() const {
     const std::string placement = placement_.kind;
     if (placement == "EXTERNAL") return placement;
-    if (HasPart("LEAK_LIKE", 1.0)) return "LEAK_LIKE";
+    if (HasPart(kLeakLike, 1.0)) return kLeakLike;
     if (HasPart(kRetained, 1.0)) return kRetained;
     if (placement == "CAPACITY" || placement == "UNKNOWN") {
       return HasPart("TRANSIENT_PEAK", 1.0) ? "TRANSIENT_PEAK" : placement;
@@ -298,11 +248,17 @@ class Judge {
       AddBytes("limit_bytes", oom_.limit_bytes(), "The limit: ");
     }
     if (oom_.has_layout()) {
-      AddBytes("internal_bytes", SlackBytes(),
-               "Lost because tensors lie in gaps larger than they are: ");
+      AddBytes(
+          "internal_bytes",
+          oom_.usage().in_use_bytes -
+              std::min(oom_.usage().in_use_bytes, oom_.usage().requested_bytes),
+          "Lost because tensors lie in gaps larger than they are: ");
     }
     for (const FoundLeak& leak : oom_.leaks()) {
-      if (leak.kind != FoundLeak::Kind::kGrowth) continue;
+      if (leak.kind != FoundLeak::Kind::kGrowth ||
+          !IsWorthIt(oom_, leak.live_bytes)) {
+        continue;
+      }
       AddFact("bytes_per_step", leak.trend.slope, "bytes/step",
               absl::StrFormat(
                   "%s grows by %s per step (95 %% certain: %s to %s).",
@@ -390,7 +346,7 @@ class Judge {
                 "allocations of this trace where TensorFlow did, so remedies "
                 "could not be tried out.");
     }
-    if (verdict_.kind() == "LEAK_LIKE" || verdict_.kind() == kRetained) {
+    if (verdict_.kind() == kLeakLike || verdict_.kind() == kRetained) {
       doubts.push_back(
           "The trace shows that the memory is kept, not whether you mean to "
           "keep it.");
@@ -401,14 +357,15 @@ class Judge {
   const OomCase& oom_;
   const PlacementVerdict placement_;
   const ShortLived short_lived_;
-  const std::vector<Cause> causes_;
+  const std::vector<Cause>& causes_;
   const uint64_t step_needs_bytes_;
-  uint64_t leaked_bytes_ = 0;
   Verdict verdict_;
 };
 
 }  // namespace
 
-Verdict JudgeOom(const OomCase& oom) { return Judge(oom).Run(); }
+Verdict JudgeOom(const OomCase& oom, const std::vector<Cause>& causes) {
+  return Judge(oom, causes).Run();
+}
 
 }  // namespace oom_forensics

@@ -10,12 +10,13 @@
 #ifndef OOM_FORENSICS_CONVERTER_FORENSICS_VERDICT_VERDICT_H_
 #define OOM_FORENSICS_CONVERTER_FORENSICS_VERDICT_VERDICT_H_
 
+#include "converter/forensics/causes/cause.h"
 #include "converter/forensics/oom_case/oom_case.h"
 #include "proto/datasets.pb.h"
 
 namespace oom_forensics {
 
-Verdict JudgeOom(const OomCase& oom);
+Verdict JudgeOom(const OomCase& oom, const std::vector<Cause>& causes);
 
 }  // namespace oom_forensics
 

@@ -1,0 +1,276 @@
+// What is kept of earlier rounds, of an earlier attempt, and by a tape.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "converter/forensics/causes/predicates.h"
+#include "converter/forensics/oom_case/incidents.h"
+#include "converter/trace/op_name.h"
+#include "core/size_text.h"
+
+namespace oom_forensics {
+namespace {
+
+// Part of the memory in use that what is kept must hold.
+constexpr double kKeptShare = 0.2;
+constexpr double kAttemptShare = 0.1;
+// Fewer outputs of one op under a tape are layers of one kind.
+constexpr size_t kMinRounds = 12;
+// Smaller variables are counters and biases, and are made for many reasons.
+constexpr uint64_t kMinVariableBytes = 16384;
+// Ops at the beginning of two attempts that must be the same.
+constexpr size_t kSameOps = 3;
+constexpr size_t kMinSameOps = 2;
+
+// Whether the row may be the value of a variable that was made for a model:
+// Python says so, or nothing that it told of keeps it. Where it told of
+// nothing, the first value of a variable is computed before any graph uses it.
+bool MayBeVariable(const OomCase& oom, Row row) {
+  const AllocationSite& site = oom.replay().SiteOf(row);
+  if (ModeOf(oom.host(), site) == GRAPH || oom.IsOfThisStep(row) ||
+      site.requested_bytes < kMinVariableBytes || oom.held().IsOnTape(row)) {
+    return false;
+  }
+  return oom.held().IsVariable(row) ||
+         (!oom.held().IsKept(row) && site.shape != kEmptyString);
+}
+
+// Where a model begins that is like an earlier one, one row for each model.
+std::vector<Row> FindRounds(const OomCase& oom) {
+  if (oom.steps().spans().empty()) return {};
+  using Kind = std::tuple<std::string, StringId, uint64_t>;
+  // The step before which the last of a kind was made, by kind.
+  std::map<Kind, int64_t> last;
+  std::vector<Row> rows(oom.live());
+  std::sort(rows.begin(), rows.end());
+  std::vector<Row> rounds;
+  int64_t round_step = -1;
+  for (const Row row : rows) {
+    if (!MayBeVariable(oom, row)) continue;
+    const AllocationSite& site = oom.replay().SiteOf(row);
+    const int64_t step = oom.steps().IndexOf(row);
+    const Kind kind(std::string(OpTypeOf(oom.host().OpOf(site))), site.shape,
+                    site.requested_bytes);
+    const auto known = last.find(kind);
+    const bool is_again =
+        known != last.end() && step > known->second && step > round_step;
+    if (rounds.empty() || is_again) {
+      rounds.push_back(row);
+      round_step = step;
+    }
+    last[kind] = step;
+  }
+  return rounds;
+}
+
+// Of what was made from the first round up to the last one, what the program
+// does not hold by a name of each round's own: a list or a dict holds it, or
+// one object that of several rounds, or nobody. What was made after the first
+// that is collected is on its way there, whatever name it has until then.
+std::vector<Row> RowsOfOlderRounds(const OomCase& oom,
+                                   const std::vector<Row>& rounds) {
+  absl::flat_hash_map<const Container*, std::set<std::ptrdiff_t>> rounds_of;
+  Row first_collected = kNoRow;
+  for (const Row row : oom.live()) {
+    if (row < rounds.front()) continue;
+    const Container* const container = oom.held().ContainerOf(row);
+    rounds_of[container].insert(
+        std::upper_bound(rounds.begin(), rounds.end(), row) - rounds.begin());
+    if (container != nullptr && container->is_root) {
+      first_collected = std::min(first_collected, row);
+    }
+  }
+  std::vector<Row> rows;
+  for (const Row row : oom.live()) {
+    if (row < rounds.front() || row >= rounds.back()) continue;
+    const Container* const container = oom.held().ContainerOf(row);
+    const bool is_of_many =
+        container != nullptr && rounds_of[container].size() > 1;
+    if (row >= first_collected || is_of_many || !oom.held().IsKept(row)) {
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+// Whether what keeps most of the rows is an optimizer that the program holds by
+// itself: its slots follow in the chain, and no model comes before it.
+bool AreOptimizers(const OomCase& oom, const std::vector<Row>& rows) {
+  uint64_t bytes = 0;
+  for (const FoundKeeper& keeper : oom.held().KeepersOf(rows)) {
+    const std::vector<std::string>& chain = keeper.recorded->chain;
+    const auto slots =
+        std::find_if(chain.begin(), chain.end(), [](const std::string& link) {
+          return absl::StrContains(link, "'_momentums'") ||
+                 absl::StrContains(link, "'_velocities'") ||
+                 absl::StrContains(link, "'_accumulators'");
+        });
+    // A model has its optimizer as an attribute, by name.
+    if (slots != chain.end() && slots != chain.begin() &&
+        !absl::StrContains(*(slots - 1), '\'')) {
+      bytes += keeper.bytes;
+    }
+  }
+  return 2 * bytes > BytesOf(oom, rows);
+}
+
+// Where the attempt that ended in `earlier` begins: the second one does what
+// the first one did, in other sizes. kNoRow: it cannot be told.
+Row AttemptBefore(const OomCase& oom, Row earlier) {
+  const AllocatorTrace& trace = oom.replay().trace();
+  const auto op_of = [&](Row row) { return oom.replay().SiteOf(row).op; };
+  const auto is_request = [&trace](Row row) {
+    return trace.kind_of[row] == RowKind::kAlloc ||
+           trace.kind_of[row] == RowKind::kFailed;
+  };
+  std::vector<StringId> ops;
+  for (Row row = earlier + 1; row <= oom.failure() && ops.size() < kSameOps;
+       ++row) {
+    if (is_request(row)) ops.push_back(op_of(row));
+  }
+  // One op alone is in both attempts many times.
+  if (ops.size() < kMinSameOps) return kNoRow;
+  std::vector<Row> rows;
+  for (Row row = trace.baseline_rows; row <= earlier; ++row) {
+    if (is_request(row)) rows.push_back(row);
+  }
+  for (size_t i = rows.size() + 1; i-- > ops.size();) {
+    bool same = true;
+    for (size_t k = 0; k < ops.size() && same; ++k) {
+      same = op_of(rows[i - ops.size() + k]) == ops[k];
+    }
+    if (same) return rows[i - ops.size()];
+  }
+  return kNoRow;
+}
+
+}  // namespace
+
+std::optional<Cause> FindOlderModels(const OomCase& oom) {
+  const std::vector<Row> rounds = FindRounds(oom);
+  if (rounds.size() < 2) return std::nullopt;
+  const std::vector<Row> older = RowsOfOlderRounds(oom, rounds);
+  const uint64_t bytes = BytesOf(oom, older);
+  if (older.empty() || !IsShareOfUse(oom, bytes, kKeptShare)) {
+    return std::nullopt;
+  }
+  Cause cause = MakeCause(
+      "older_models", kRetained, bytes,
+      absl::StrCat(
+          "Variables of the same shapes were made ", rounds.size(),
+          " times, with steps in between, and those of the earlier ",
+          rounds.size() == 2 ? std::string("round")
+                             : absl::StrCat(rounds.size() - 1, " rounds"),
+          " are still held: ", FormatBytes(bytes), " in ",
+          CountOf(older.size(), "tensor"), ".", AndKeptBy(oom, older)));
+  cause.growth.sentence =
+      "The next round would keep as much again: this only puts the failure "
+      "off.";
+  AddRelease(
+      oom, older,
+      {kReleaseModels,
+       AreOptimizers(oom, older)
+           ? "Let no optimizer of an earlier round stay: keep its score, or "
+             "one optimizer for all."
+           : "Let no model of an earlier round stay: one process for each "
+             "round, or one model for all.",
+       "A model lives as long as a list, a dict or a History object refers to "
+       "it, or to its optimizer: keep its score, or save it to a file. Of a "
+       "model that was trained, TensorFlow 2.21 with Keras 3.15 keeps the "
+       "memory even after del and keras.backend.clear_session().",
+       "multiprocessing.get_context(\"spawn\").Process(target=one_round)  "
+       "# or model.set_weights(first_weights)"},
+      &cause);
+  return cause;
+}
+
+std::optional<Cause> FindFailedAttempt(const OomCase& oom) {
+  const Row earlier = EndOfEarlierIncident(oom.replay(), oom.failure());
+  if (earlier == kNoRow) return std::nullopt;
+  const Row begin = AttemptBefore(oom, earlier);
+  if (begin == kNoRow) return std::nullopt;
+  std::vector<Row> rows;
+  for (const Row row : oom.live()) {
+    if (row >= begin && row <= earlier && !IsModels(oom.roles().RoleOf(row))) {
+      rows.push_back(row);
+    }
+  }
+  const uint64_t bytes = BytesOf(oom, rows);
+  if (rows.empty() || !IsShareOfUse(oom, bytes, kAttemptShare)) {
+    return std::nullopt;
+  }
+  Cause cause = MakeCause(
+      "failed_attempt", kRetained, bytes,
+      absl::StrCat("An earlier attempt ran out of memory, and ",
+                   FormatBytes(bytes), " in ", CountOf(rows.size(), "tensor"),
+                   " that it had made are still held, by its exception as a "
+                   "rule: that refers to the frames, and they to the tensors.",
+                   AndKeptBy(oom, rows)));
+  AddRelease(
+      oom, rows,
+      {"release_exception",
+       "Let go of the exception of the earlier attempt before the next one.",
+       "Keep str(error) in place of the error; in a notebook, clear "
+       "sys.last_value and sys.last_traceback.",
+       "except tf.errors.ResourceExhaustedError as error:\n"
+       "    failed = str(error)"},
+      &cause);
+  return cause;
+}
+
+std::optional<Cause> FindTapedRounds(const OomCase& oom) {
+  const std::vector<Row> rows = oom.held().OnTape();
+  const uint64_t bytes = BytesOf(oom, rows);
+  if (rows.empty() || !IsShareOfUse(oom, bytes, kKeptShare)) {
+    return std::nullopt;
+  }
+  // What is made once in each round tells how many there were: that which holds
+  // most.
+  const SiteId largest = LargestSite(oom, rows);
+  const auto rounds =
+      static_cast<size_t>(std::count_if(rows.begin(), rows.end(), [&](Row row) {
+        return oom.replay().trace().site[row] == largest;
+      }));
+  // Layers have variables of their own; rounds share them.
+  std::map<uint64_t, size_t> variables_alike;
+  size_t layers = 0;
+  for (const Row row : oom.live()) {
+    if (!oom.held().IsVariable(row)) continue;
+    layers = std::max(
+        layers, ++variables_alike[oom.replay().SiteOf(row).requested_bytes]);
+  }
+  if (rounds < kMinRounds || layers >= rounds) return std::nullopt;
+  Cause cause = MakeCause(
+      "taped_rounds", "CAPACITY", bytes,
+      absl::StrCat(
+          "A gradient tape keeps ", FormatBytes(bytes), " in ",
+          CountOf(rows.size(), "tensor"),
+          " until the gradient is taken: a loop runs under it, of which ",
+          FormatCount(rounds), " outputs of ",
+          DescribeSite(oom.host(), oom.host().sites.Get(largest)),
+          " are there by now."));
+  const auto half = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2);
+  AddRelease(
+      oom, {half, rows.end()},
+      {"shorter_tape",
+       "Take the gradient of fewer rounds at a time: a tape for each part of "
+       "the loop.",
+       "Half as many rounds under a tape keep half of it; the gradients of the "
+       "parts can be added up.",
+       "with tf.GradientTape() as tape:  # for a part of the rounds\n"
+       "    ...\n"
+       "sums = [s + g for s, g in zip(sums, tape.gradient(loss, variables))]"},
+      &cause);
+  // How the program divides its loop is not in the trace.
+  cause.remedy->is_estimate = true;
+  return cause;
+}
+
+}  // namespace oom_forensics
