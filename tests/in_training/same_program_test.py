@@ -20,6 +20,7 @@ from versions import oldest
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = sorted((Path(__file__).parent / "same_program").glob("*.py"))
+IN_KERNEL = Path(__file__).parent / "scripts/in_kernel.py"
 # What differs between two runs of the same program.
 _ADDRESSES = re.compile(r"0x[0-9a-f]{6,}|/tmp/tmp\w+|_\d{2,}\b")
 
@@ -32,12 +33,12 @@ for _path in filter(None, os.environ.get("OOM_FORENSICS_TEST_PYTHONS", "").split
 
 
 def printed(
-    python: str | Path, program: Path, environment: dict[str, str], switch: str
+    python: str | Path, program: Path, environment: dict[str, str], switch: str, *by: Path
 ) -> tuple[int, list[str]]:
-    """Returns the exit code and what it printed."""
+    """Returns the exit code and what it printed, run by another program if one is given."""
     of_source = {} if python == sys.executable else {"PYTHONPATH": str(ROOT / "plugin")}
     done = subprocess.run(
-        [python, program],
+        [python, *by, program],
         env={
             **os.environ,
             **environment,
@@ -82,3 +83,16 @@ def test_it_prints_the_same(
     assert len(without[1]) > 5
     assert "\n".join(difflib.unified_diff(without[1], with_it[1], lineterm="", n=0)) == ""
     assert without[0] == with_it[0]
+
+
+@pytest.mark.parametrize("name", ["errors", "signatures", "variables"])
+def test_it_prints_the_same_in_jupyter(
+    name: str, bfc_environment: dict[str, str], tmp_path: Path
+) -> None:
+    (program,) = (each for each in PROGRAMS if each.stem == name)
+    environment = {**bfc_environment, "OOM_FORENSICS_LOGDIR": str(tmp_path)}
+    without = printed(sys.executable, program, environment, "0", IN_KERNEL)
+    with_it = printed(sys.executable, program, environment, "1", IN_KERNEL)
+    assert len(without[1]) > 5
+    assert "\n".join(difflib.unified_diff(without[1], with_it[1], lineterm="", n=0)) == ""
+    assert without[0] == with_it[0] == 0
