@@ -24,7 +24,7 @@ from oom_forensics.in_training.keepers.roots import Roots
 from oom_forensics.in_training.source.frames import Stack, stack_of
 
 # How far and how wide the search goes.
-_MOST_LEVELS = 12
+_MOST_LEVELS = 24
 _MOST_OBJECTS = 60_000
 
 
@@ -76,9 +76,8 @@ class ChainFinder:
             if not level or targets <= self._of_user:
                 return
             above: set[int] = set()
-            # With what is found under way: many a chain is then found in one pass.
             wanted = set(level)
-            for referrer in self._heap.referrers_of(wanted):
+            for referrer in self._heap.referrers_of(level):
                 self._look_at(referrer, wanted, above)
                 if deadline.passed or len(self._objects) > _MOST_OBJECTS:
                     self._walk_back()
