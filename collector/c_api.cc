@@ -95,7 +95,7 @@ OOM_FORENSICS_EXPORT char* OomForensics_Configure(const char* name,
 
 OOM_FORENSICS_EXPORT void OomForensics_LearnLogdir(const char* logdir) {
   if (Collector* collector = Collector::Get()) {
-    NoThrow([&] { collector->flight_recorder().LearnLogdir(logdir); });
+    NoThrow([&] { collector->LearnLogdir(logdir); });
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -11,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "collector/black_box/host_hooks.h"
 #include "collector/diagnostics.h"
 #include "collector/json_writer.h"
 #include "collector/python_bridge.h"
@@ -67,6 +67,7 @@ Collector& Collector::Load() {
     g_collector.store(collector, std::memory_order_release);
     if (settings.enabled) {
       collector->Hook();
+      collector->StartBlackBox();
       ActivatePythonPart();
     }
     collector->ListenForSignal();
@@ -98,7 +99,10 @@ Collector::Collector(const Settings& settings)
            [this](const Recording& recording,
                   const std::vector<const Site*>& sites) {
              return ModulesPlane(recording, sites);
-           }}),
+           },
+           [this](const std::string& run) { black_box_.LearnOomRun(run); }}),
+      host_blocks_(&recorder_.stacks()),
+      black_box_({[this] { return PartsOfHost(); }, PatchNewLibraries}),
       device_memory_(settings.device_memory),
       captures_({&recorder_, &device_memory_, &flight_recorder_.written_runs(),
                  [this] { return KnownAllocators(); },
@@ -112,7 +116,8 @@ Collector::Collector(const Settings& settings)
 void Collector::Hook() {
   if (std::exchange(hook_tried_, true)) return;
   ListenForForks();
-  hooked_.Install(&recorder_, &stacks_, &xla_, &flight_recorder_);
+  hooked_.Install(&recorder_, &stacks_, &xla_, &host_blocks_,
+                  &flight_recorder_);
   if (!hooked_.allocators_hooked()) return;
   device_memory_.Install();
   SetDeviceProbe(&Collector::ProbeDevices);
@@ -123,6 +128,7 @@ void Collector::ListenForForks() {
   // in which it is locked elsewhere.
   pthread_atfork(
       [] {
+        HostHooksBeforeFork();
         Get()->settings_mutex_.lock();
         Get()->xla_.BeforeFork();
         Get()->recorder_.BeforeFork();
@@ -131,6 +137,7 @@ void Collector::ListenForForks() {
         Get()->recorder_.AfterForkInParent();
         Get()->xla_.AfterForkInParent();
         Get()->settings_mutex_.unlock();
+        HostHooksAfterForkInParent();
       },
       [] {
         CurrentThread().os_id = 0;
@@ -143,6 +150,8 @@ void Collector::ListenForForks() {
         Get()->flight_recorder_.AfterForkInChild();
         Get()->xla_.AfterForkInChild();
         Get()->live_server_.AfterForkInChild();
+        Get()->black_box_.AfterForkInChild();
+        HostHooksAfterForkInChild();
       });
 }
 
@@ -254,7 +263,8 @@ std::string Collector::Configure(const std::string& name,
     recorder_.Clear();
     saw_everything_ = false;
   } else if (name == "snapshot_signal" || name == "cupti" ||
-             name == "cupti_source" || name == "live") {
+             name == "cupti_source" || name == "live" || name == "black_box" ||
+             name == "host") {
     return name + " is read when TensorFlow is imported; set it before";
   } else if (name != "logdir" && name != "max_reports" &&
              name != "max_hold_seconds" && name != "max_module_bytes" &&
@@ -392,6 +402,7 @@ bool Collector::BeginStep(int64_t step) {
   if (!hooked_.allocators_hooked()) return false;
   const int64_t begun = step < 0 ? kNoStep : step;
   recorder_.RecordStep(begun, CurrentThread().os_id);
+  black_box_.BeginStep(begun);
   step_.store(begun, std::memory_order_relaxed);
   if (begun == kNoStep) return false;
   TriggerSettings snapshot_at;
@@ -429,6 +440,8 @@ std::string Collector::StatusJson() {
   json.Field("cuptiReason", watch.reason);
   json.Field("cuptiTee", device_memory_.TeeState());
   json.Field("logdir", settings.logdir);
+  json.Field("blackBox", black_box_.state());
+  json.Field("hostBlocks", host_hooks_);
   json.Field("outOfMemories", flight_recorder_.count());
   json.Field("unnamedAllocations", recorder_.sites().unnamed());
   json.Field("unknownAllocatorRequests", recorder_.allocators().unknown());

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/black_box/black_box.h"
+#include "collector/black_box/host_blocks.h"
 #include "collector/captures.h"
 #include "collector/cupti/device_memory_watcher.h"
 #include "collector/flight_recorder/flight_recorder.h"
@@ -80,6 +82,9 @@ class Collector {
 
   // A library had no memory of its own: OomForensics_LibraryFailure().
   std::string OnLibraryFailure(const std::string& message);
+  // A profiler session or a callback of this process writes there.
+  void LearnLogdir(const std::string& logdir);
+
   FlightRecorder& flight_recorder() { return flight_recorder_; }
 
   // What is hooked and what not, and why, as a JSON object.
@@ -112,6 +117,8 @@ class Collector {
   void ListenForQuestions();
   // What LiveServer is asked, in its thread: "state" or "snapshot FOLDER".
   std::string AnswerLive(std::string_view request);
+  void StartBlackBox();
+  HostParts PartsOfHost();
   // With settings_mutex_ held.
   void ApplySourceSettings();
 
@@ -123,6 +130,10 @@ class Collector {
   Recorder recorder_;
   python::StackTaker stacks_;
   FlightRecorder flight_recorder_;
+  HostBlocks host_blocks_;
+  BlackBox black_box_;
+  // Whether blocks of libraries are seen, or why not.
+  std::string host_hooks_ = "off";
   bool hook_tried_ = false;
   // False once the hooks were out of place for a while: what is live may then
   // be more than is known.

@@ -13,11 +13,12 @@
 namespace oom_forensics::collector {
 
 void HookedTensorFlow::Install(Recorder* recorder, python::StackTaker* stacks,
-                               Xla* xla, RefusalListener* listener) {
+                               Xla* xla, HostBlocks* blocks,
+                               RefusalListener* listener) {
   xla_ = xla;
   if (const auto library = TensorFlowLibrary::Find()) {
     version_ = library->Version();
-    Hook(*library, recorder, stacks, listener);
+    Hook(*library, recorder, stacks, blocks, listener);
   } else {
     sentences_ = "libtensorflow_framework.so.2 is not loaded";
   }
@@ -35,7 +36,7 @@ void HookedTensorFlow::Install(Recorder* recorder, python::StackTaker* stacks,
 
 void HookedTensorFlow::Hook(const TensorFlowLibrary& library,
                             Recorder* recorder, python::StackTaker* stacks,
-                            RefusalListener* listener) {
+                            HostBlocks* blocks, RefusalListener* listener) {
   // Never freed: threads may be in a hook until the process is gone.
   const auto* requests =
       new RequestRecorder(library, recorder, stacks, listener);
@@ -50,7 +51,8 @@ void HookedTensorFlow::Hook(const TensorFlowLibrary& library,
     const HookReport direct = InstallDirectHooks(library, *slots, requests);
     allocators_hooked_ |= direct.hooked;
     sentences_ += '\n' + direct.sentences;
-    sentences_ += '\n' + InstallCpuAllocatorHooks(library, *slots);
+    sentences_ +=
+        '\n' + InstallCpuAllocatorHooks(library, *slots, requests, blocks);
   } else {
     sentences_ +=
         "\nallocators without a pool: tsl::Allocator is not as expected";

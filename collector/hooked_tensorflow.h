@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/black_box/host_blocks.h"
 #include "collector/python/stack_taker.h"
 #include "collector/recording/recorder.h"
 #include "collector/tensorflow/allocator_state.h"
@@ -20,7 +21,7 @@ class HookedTensorFlow {
   // line on stderr what it cannot do. To be called once; the
   // arguments must live as long as the process.
   void Install(Recorder* recorder, python::StackTaker* stacks, Xla* xla,
-               RefusalListener* listener);
+               HostBlocks* blocks, RefusalListener* listener);
 
   // Takes the hooks out, or puts them back.
   void SetActive(bool active);
@@ -38,7 +39,8 @@ class HookedTensorFlow {
 
  private:
   void Hook(const TensorFlowLibrary& library, Recorder* recorder,
-            python::StackTaker* stacks, RefusalListener* listener);
+            python::StackTaker* stacks, HostBlocks* blocks,
+            RefusalListener* listener);
 
   bool allocators_hooked_ = false;
   std::string version_;

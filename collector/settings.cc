@@ -170,6 +170,14 @@ constexpr struct {
      [](const std::string& text, Settings* settings) {
        return ParseCount(text, 1'000, 40'000'000, &settings->capture_events);
      }},
+    {"black_box", "OOM_FORENSICS_BLACK_BOX",
+     [](const std::string& text, Settings* settings) {
+       return ParseSwitch(text, &settings->black_box);
+     }},
+    {"host", "OOM_FORENSICS_HOST",
+     [](const std::string& text, Settings* settings) {
+       return ParseSwitch(text, &settings->host);
+     }},
     {"evidence", "OOM_FORENSICS_EVIDENCE",
      [](const std::string& text, Settings* settings) {
        return ParseSwitch(text, &settings->evidence.enabled);

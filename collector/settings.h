@@ -88,6 +88,11 @@ struct Settings {
   // (live/live_server.h).
   bool live = true;
   TriggerSettings snapshot_at;
+  // False: no file is kept for the case that the process dies without a word.
+  bool black_box = true;
+  // Whether blocks of NumPy, Python and other libraries are watched, too: it
+  // makes their malloc slower (docs/black-box.md).
+  bool host = false;
   EvidenceSettings evidence;
   // Device memory beside TensorFlow's allocators.
   cupti::WatcherSettings device_memory;

@@ -12,6 +12,8 @@
 //   /oom_forensics:cupti:<n>          one per CUDA device
 //   /oom_forensics:forecast           what a step would have asked for
 //   /oom_forensics:step               what such a forecast is made of
+//   /oom_forensics:host_memory        the host's memory over time, and how the
+//                                     process ended (see "Host memory")
 //   /host:metadata                    the modules that XLA compiled
 //   /oom_forensics:source             the user's source lines; a file may hold
 //                                     several (see "Source lines")
@@ -364,6 +366,55 @@ inline constexpr std::string_view kUnknownOps = "unknown_ops";  // str, lines
 inline constexpr std::string_view kAssumed = "assumed";  // str, lines
 // Why there is no forecast; it then has no lines.
 inline constexpr std::string_view kReason = "reason";  // str
+
+// Host memory: samples of what the process and its surroundings use
+// (kHostMemoryPlane). Each line is a quantity (its name, below); its events are
+// kHostSample, with one stat, kBytes. The lines have the same times; a quantity
+// that was not known is left out. An allocator plane of kind "host" tells who
+// holds it: live blocks beside TensorFlow's pools, the small ones drawn by
+// chance (kWeight).
+//
+// The line kFactsLine has an event for each fact; the event's name says which,
+// its stat kText or kBytes what.
+inline constexpr std::string_view kHostMemoryPlane =
+    "/oom_forensics:host_memory";
+inline constexpr std::string_view kHostSample = "host_sample";
+inline constexpr std::string_view kFactsLine = "facts";
+// Quantities. Resident memory of the process: its own, of files, shared.
+inline constexpr std::string_view kRssAnon = "rss_anon";
+inline constexpr std::string_view kRssFile = "rss_file";
+inline constexpr std::string_view kRssShmem = "rss_shmem";
+// What counts against the limit: of the cgroup, without one of the machine. And
+// what of it is pages of files, which the kernel takes away first.
+inline constexpr std::string_view kHostUsed = "used";
+inline constexpr std::string_view kHostCache = "cache";
+// Parts of kRssAnon, as far as they are touched: tensors of TensorFlow's
+// default allocator, what its pools have taken, blocks of NumPy and other
+// libraries, Python's small objects, all that malloc has in use (the first
+// three are a part of it), what was freed and malloc still holds.
+inline constexpr std::string_view kHostTensors = "tensors";
+inline constexpr std::string_view kHostPools = "pools";
+inline constexpr std::string_view kHostNative = "native";
+inline constexpr std::string_view kHostPython = "python";
+inline constexpr std::string_view kHostMallocUsed = "malloc_used";
+inline constexpr std::string_view kHostMallocFree = "malloc_free";
+// Facts. How the process ended: "kernel" (killed by the kernel for want of
+// memory), "signal" (kHostSignal), "abort", "exit_call" (_exit()), "unknown"
+// (without a word). Absent: it lives.
+inline constexpr std::string_view kHostEnd = "end";             // kText
+inline constexpr std::string_view kHostSignal = "signal";       // kBytes
+inline constexpr std::string_view kHostExitCode = "exit_code";  // kText
+// What the kernel said of it, or how else it is known.
+inline constexpr std::string_view kHostEndSeen = "end_seen";  // kText
+inline constexpr std::string_view kHostCommand = "command";   // kText
+inline constexpr std::string_view kHostCgroup = "cgroup";     // kText
+// Of the cgroup; absent: there is none. Of the machine.
+inline constexpr std::string_view kHostLimit = "limit";      // kBytes
+inline constexpr std::string_view kHostMachine = "machine";  // kBytes
+// Blocks below 64 KiB are drawn once in so many bytes.
+inline constexpr std::string_view kHostSampling = "sampling";  // kBytes
+// 1: blocks of NumPy, Python and other libraries were watched, too.
+inline constexpr std::string_view kHostWatched = "malloc_watched";  // kBytes
 
 }  // namespace oom_forensics::schema
 

@@ -9,14 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "collector/trace/plane_builder.h"
+#include "core/plane_builder.h"
 #include "proto/event_schema.h"
 
 namespace oom_forensics::cupti {
 namespace {
 
-using collector::LineBuilder;
-using collector::View;
 using protozero::pbf_writer;
 namespace xplane = schema::xplane;
 namespace xevent = schema::xevent;
@@ -201,7 +199,7 @@ class PlaneWriter {
   const DeviceLog::Contents& contents_;
   const DeviceFacts& facts_;
   const std::string device_name_;
-  collector::PlaneBuilder plane_;
+  PlaneBuilder plane_;
   std::map<DriverEventKind, int64_t> metadata_ids_;
   // The event in the making.
   pbf_writer* event_ = nullptr;

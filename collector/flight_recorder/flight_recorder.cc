@@ -203,6 +203,7 @@ void FlightRecorder::Report(Incident* incident, Question question) {
                            : asked ? "it has not answered yet"
                                    : question.why_not,
                            &error);
+  if (written) sources_.oom_run_written(run.path());
   bool is_behind = asked && !heard;
   if (is_behind) {
     const auto to_write = std::chrono::duration_cast<Clock::duration>(kToWrite);

@@ -41,6 +41,10 @@ struct RunSources {
       module_plane = [](const Recording&, const std::vector<const Site*>&) {
         return std::string();
       };
+  // Hears of the folder of an out-of-memory's run before the request that was
+  // refused returns: the process may end right after.
+  std::function<void(const std::string& path)> oom_run_written =
+      [](const std::string&) {};
 };
 
 // The recorder's last events and live set as a serialized XSpace.

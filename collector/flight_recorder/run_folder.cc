@@ -91,12 +91,6 @@ void RemoveOldRuns(const std::string& logdir) {
   }
 }
 
-std::string DefaultPath() {
-  const char* folder = std::getenv("TMPDIR");
-  return std::string(folder == nullptr || *folder == '\0' ? "/tmp" : folder) +
-         "/oom_forensics-" + std::to_string(getuid());
-}
-
 // Marks a run of the default folder, if it is this process's first.
 void MarkFirst(const std::string& run) {
   static std::atomic<pid_t> has_one{0};
@@ -133,7 +127,7 @@ std::optional<RunFolder> RunFolder::Make(const std::string& logdir,
     }
     path = base + "_" + std::to_string(number);
   }
-  if (here == DefaultPath()) MarkFirst(path);
+  if (here == DefaultLogdirPath()) MarkFirst(path);
   return RunFolder(path, IsUrl(logdir) ? logdir : "");
 }
 
@@ -164,8 +158,14 @@ void RunFolder::RemoveIfEmpty() const {
   rmdir(path_.c_str());
 }
 
+std::string DefaultLogdirPath() {
+  const char* folder = std::getenv("TMPDIR");
+  return std::string(folder == nullptr || *folder == '\0' ? "/tmp" : folder) +
+         "/oom_forensics-" + std::to_string(getuid());
+}
+
 std::string DefaultLogdir() {
-  const std::string logdir = DefaultPath();
+  const std::string logdir = DefaultLogdirPath();
   if (mkdir(logdir.c_str(), 0700) != 0 && errno != EEXIST) return "";
   // The folder for temporary files is everybody's: a link or a folder of
   // someone else under this name is a trap.

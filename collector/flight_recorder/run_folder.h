@@ -53,6 +53,8 @@ class RunFolder {
 // each process's first run in it, of the last few processes, and the last few
 // others.
 std::string DefaultLogdir();
+// The same without looking at it or making it.
+std::string DefaultLogdirPath();
 
 // "gs://bucket/logs" is no folder, and none of that name may be made.
 bool IsUrl(const std::string& logdir);

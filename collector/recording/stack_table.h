@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -58,6 +59,12 @@ class StackTable {
   // All stacks so far; the one with id N is at [N - 1]. Their texts live as
   // long as the table.
   std::vector<const StackFrames*> Snapshot() const;
+
+  // One of them; null where there is none of that id.
+  const StackFrames* At(StackId id) const {
+    const std::lock_guard<SpinLock> lock(lock_);
+    return id == 0 || id > stacks_.size() ? nullptr : &stacks_[id - 1];
+  }
 
   // Held over fork(), so that the child finds the table whole.
   SpinLock& lock() { return lock_; }

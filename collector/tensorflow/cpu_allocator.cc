@@ -51,13 +51,21 @@ struct Hooks {
 // Set once, before the first hook is in place; never freed.
 Hooks* g_hooks = nullptr;
 
+const RequestRecorder* g_requests = nullptr;
+HostBlocks* g_blocks = nullptr;
+
 SizeCounters g_counters;
 
 template <size_t kClass>
 void* HookedAllocate(void* self, size_t alignment, size_t num_bytes) {
   void* address =
       g_hooks->originals[kClass].allocate(self, alignment, num_bytes);
-  if (address != nullptr) g_counters.Add(malloc_usable_size(address));
+  if (address == nullptr) return address;
+  g_counters.Add(malloc_usable_size(address));
+  if (g_blocks->is_active() && HostBlocks::Draws(num_bytes)) {
+    const Site* const site = g_requests->SiteOf(num_bytes);
+    if (site != nullptr) g_blocks->AddTensor(address, num_bytes, *site);
+  }
   return address;
 }
 
@@ -80,6 +88,7 @@ void CountAndDeallocate(void* address, Deallocate deallocate) {
     return;
   }
   g_counters.Remove(malloc_usable_size(address));
+  g_blocks->Remove(address);
   const Deallocating deallocating;
   deallocate();
 }
@@ -155,10 +164,14 @@ std::string HookClass(const TensorFlowLibrary& library, size_t index,
 }  // namespace
 
 std::string InstallCpuAllocatorHooks(const TensorFlowLibrary& library,
-                                     const AllocatorSlots& slots) {
+                                     const AllocatorSlots& slots,
+                                     const RequestRecorder* requests,
+                                     HostBlocks* blocks) {
   if (!BlocksAreMallocs(library)) {
     return "sizes of the CPU's malloc: it is not the malloc of this process";
   }
+  g_requests = requests;
+  g_blocks = blocks;
   g_hooks = new Hooks;
   std::string sentences;
   for (size_t i = 0; i < kClassCount; ++i) {

@@ -64,6 +64,11 @@ class RequestRecorder {
                      size_t requested_bytes) const noexcept;
   // It has got them after all.
   void EndWait(uint64_t wait) const noexcept { listener_->OnWaitOver(wait); }
+  // Who asks for so many bytes in the calling thread; null: no room for it.
+  const Site* SiteOf(size_t bytes) const noexcept {
+    int64_t step_id = 0;
+    return SiteOfRequest(bytes, bytes, &step_id);
+  }
 
  private:
   const Site* SiteOfRequest(size_t requested_bytes, size_t allocated_bytes,

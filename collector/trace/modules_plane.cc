@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "collector/trace/plane_builder.h"
-#include "collector/trace/text_field.h"
+#include "core/plane_builder.h"
+#include "core/text_field.h"
 #include "proto/event_schema.h"
 
 namespace oom_forensics::collector {

@@ -9,9 +9,9 @@
 #include <unordered_map>
 
 #include "collector/tensorflow/memory_dump.h"
-#include "collector/trace/plane_builder.h"
-#include "collector/trace/text_field.h"
 #include "collector/version.h"
+#include "core/plane_builder.h"
+#include "core/text_field.h"
 #include "proto/event_schema.h"
 
 namespace oom_forensics::collector {

@@ -1,7 +1,7 @@
 // PlaneBuilder: one XPlane in the making. Numbers its stat and event metadata
 // as they are first used, and writes them last, which the wire format allows.
-#ifndef OOM_FORENSICS_COLLECTOR_TRACE_PLANE_BUILDER_H_
-#define OOM_FORENSICS_COLLECTOR_TRACE_PLANE_BUILDER_H_
+#ifndef OOM_FORENSICS_CORE_PLANE_BUILDER_H_
+#define OOM_FORENSICS_CORE_PLANE_BUILDER_H_
 
 #include <cstdint>
 #include <protozero/pbf_writer.hpp>
@@ -9,9 +9,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "collector/trace/line_builder.h"
+#include "core/line_builder.h"
 
-namespace oom_forensics::collector {
+namespace oom_forensics {
 
 class PlaneBuilder {
  public:
@@ -60,6 +60,6 @@ class PlaneBuilder {
   int64_t event_metadata_count_ = 0;
 };
 
-}  // namespace oom_forensics::collector
+}  // namespace oom_forensics
 
-#endif  // OOM_FORENSICS_COLLECTOR_TRACE_PLANE_BUILDER_H_
+#endif  // OOM_FORENSICS_CORE_PLANE_BUILDER_H_

@@ -1,7 +1,7 @@
 // A string field of a message: protobuf's readers refuse a message with one
 // that is not UTF-8, so every text enters by this.
-#ifndef OOM_FORENSICS_COLLECTOR_TRACE_TEXT_FIELD_H_
-#define OOM_FORENSICS_COLLECTOR_TRACE_TEXT_FIELD_H_
+#ifndef OOM_FORENSICS_CORE_TEXT_FIELD_H_
+#define OOM_FORENSICS_CORE_TEXT_FIELD_H_
 
 #include <cstdint>
 #include <protozero/pbf_writer.hpp>
@@ -9,7 +9,7 @@
 
 #include "core/utf8.h"
 
-namespace oom_forensics::collector {
+namespace oom_forensics {
 
 // Appends `text` in field `field` of `message`.
 inline void AddText(protozero::pbf_writer* message, uint32_t field,
@@ -21,6 +21,6 @@ inline void AddText(protozero::pbf_writer* message, uint32_t field,
   }
 }
 
-}  // namespace oom_forensics::collector
+}  // namespace oom_forensics
 
-#endif  // OOM_FORENSICS_COLLECTOR_TRACE_TEXT_FIELD_H_
+#endif  // OOM_FORENSICS_CORE_TEXT_FIELD_H_

@@ -1,15 +1,15 @@
 // LineBuilder: one XLine in the making. Keeps the one rule that every line of
 // event_schema.h has: offsets are strictly increasing, because TensorFlow sorts
 // the events of a line by time and their order must survive it.
-#ifndef OOM_FORENSICS_COLLECTOR_TRACE_LINE_BUILDER_H_
-#define OOM_FORENSICS_COLLECTOR_TRACE_LINE_BUILDER_H_
+#ifndef OOM_FORENSICS_CORE_LINE_BUILDER_H_
+#define OOM_FORENSICS_CORE_LINE_BUILDER_H_
 
 #include <cstdint>
 #include <protozero/pbf_writer.hpp>
 #include <string>
 #include <string_view>
 
-namespace oom_forensics::collector {
+namespace oom_forensics {
 
 // What protozero takes for text.
 inline protozero::data_view View(std::string_view text) {
@@ -40,6 +40,6 @@ class LineBuilder {
   protozero::pbf_writer event_;
 };
 
-}  // namespace oom_forensics::collector
+}  // namespace oom_forensics
 
-#endif  // OOM_FORENSICS_COLLECTOR_TRACE_LINE_BUILDER_H_
+#endif  // OOM_FORENSICS_CORE_LINE_BUILDER_H_

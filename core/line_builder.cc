@@ -1,11 +1,11 @@
-#include "collector/trace/line_builder.h"
+#include "core/line_builder.h"
 
 #include <algorithm>
 
-#include "collector/trace/text_field.h"
+#include "core/text_field.h"
 #include "proto/event_schema.h"
 
-namespace oom_forensics::collector {
+namespace oom_forensics {
 
 namespace xline = schema::xline;
 namespace xevent = schema::xevent;
@@ -30,4 +30,4 @@ void LineBuilder::EndEvent() {
   writer_.add_message(xline::kEvents, event_bytes_);
 }
 
-}  // namespace oom_forensics::collector
+}  // namespace oom_forensics

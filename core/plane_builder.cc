@@ -1,9 +1,9 @@
-#include "collector/trace/plane_builder.h"
+#include "core/plane_builder.h"
 
-#include "collector/trace/text_field.h"
+#include "core/text_field.h"
 #include "proto/event_schema.h"
 
-namespace oom_forensics::collector {
+namespace oom_forensics {
 
 using protozero::pbf_writer;
 
@@ -105,4 +105,4 @@ std::string PlaneBuilder::Finish() {
   return std::move(plane_);
 }
 
-}  // namespace oom_forensics::collector
+}  // namespace oom_forensics

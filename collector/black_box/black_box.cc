@@ -1,0 +1,232 @@
+#include "collector/black_box/black_box.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "collector/no_throw.h"
+#include "collector/recording/clock.h"
+#include "collector/version.h"
+
+namespace oom_forensics::collector {
+namespace {
+
+using black_box::Box;
+
+constexpr int64_t kCheapLookNs = 100'000'000;
+constexpr int64_t kDeepLookNs = 1'000'000'000;
+// A deep look takes at most this share of the time: malloc holds its lock while
+// it counts.
+constexpr int64_t kDeepLookShare = 500;
+// A deep look comes early when use has grown by this share of the limit.
+constexpr uint64_t kGrowthShare = 50;
+
+// For the handler of the process's end, which takes no argument.
+BoxFile* g_file = nullptr;
+
+// Cuts the text where the field ends.
+template <size_t kBytes>
+void SetText(char (&field)[kBytes], const std::string& text) {
+  const size_t length = std::min(kBytes - 1, text.size());
+  std::memcpy(field, text.data(), length);
+  field[length] = '\0';
+}
+
+std::string ReadAll(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string CommandLine() {
+  std::string command = ReadAll("/proc/self/cmdline");
+  std::replace(command.begin(), command.end(), '\0', ' ');
+  while (!command.empty() && command.back() == ' ') command.pop_back();
+  return command;
+}
+
+uint64_t StartTicks() {
+  // The name before it may have spaces and parentheses.
+  const std::string stat = ReadAll("/proc/self/stat");
+  size_t at = stat.rfind(')');
+  // Fields 3 to 21 follow.
+  for (int field = 3; field <= 22 && at != std::string::npos; ++field) {
+    at = stat.find(' ', at + 1);
+  }
+  return at == std::string::npos
+             ? 0
+             : std::strtoull(stat.c_str() + at, nullptr, 10);
+}
+
+void Sleep(int64_t duration_ns) {
+  timespec duration = {duration_ns / 1'000'000'000,
+                       duration_ns % 1'000'000'000};
+  nanosleep(&duration, nullptr);
+}
+
+std::string WholePath(const std::string& path) {
+  char resolved[PATH_MAX];
+  return realpath(path.c_str(), resolved) == nullptr ? path : resolved;
+}
+
+}  // namespace
+
+std::string BlackBox::Start(const std::vector<BoxFolder>& folders,
+                            const std::string& logdir,
+                            const std::string& tensorflow_version) {
+  std::string why_not;
+  file_ = BoxFile::Make(folders, &why_not);
+  if (file_ == nullptr) {
+    state_ = "off: " + why_not;
+    return why_not;
+  }
+  probe_ = std::make_unique<HostProbe>();
+  box_.store(file_->box(), std::memory_order_release);
+  WriteHeader(WholePath(logdir), tensorflow_version);
+  g_file = file_.get();
+  std::atexit(&BlackBox::EndWell);
+  // Signals are for the threads of the program.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool watched =
+      NoThrow([this] { std::thread([this] { Watch(); }).detach(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!watched) {
+    file_->Remove();
+    state_ = "off: there is no thread to be had";
+    return "there is no thread to be had";
+  }
+  state_ = file_->path();
+  return "";
+}
+
+void BlackBox::EndWell() {
+  if (g_file != nullptr) g_file->Remove();
+}
+
+void BlackBox::WriteHeader(const std::string& logdir,
+                           const std::string& tensorflow_version) {
+  black_box::Header& header = box()->header;
+  header.version = black_box::kVersion;
+  header.file_bytes = sizeof(Box);
+  header.process_id = static_cast<uint64_t>(getpid());
+  header.start_ticks = StartTicks();
+  struct stat pid_namespace;
+  if (stat("/proc/self/ns/pid", &pid_namespace) == 0) {
+    header.pid_namespace = pid_namespace.st_ino;
+  }
+  header.started_ns = WallClockNs();
+  header.machine_bytes = probe_->machine_bytes();
+  header.limit_bytes = probe_->limit_bytes();
+  header.kills_at_start = probe_->Kills();
+  gethostname(header.host, sizeof(header.host) - 1);
+  SetText(header.tensorflow_version, tensorflow_version);
+  SetText(header.collector_version, std::string(kCollectorVersion));
+  SetText(header.cgroup, probe_->cgroup());
+  SetText(header.command, CommandLine());
+  SetText(header.logdir, logdir);
+  // Last: what has no magic is no box yet.
+  std::atomic_thread_fence(std::memory_order_release);
+  std::memcpy(header.magic, black_box::kMagic, sizeof(header.magic));
+}
+
+void BlackBox::LearnLogdir(const std::string& logdir) noexcept {
+  NoThrow([&] {
+    if (box() != nullptr) SetText(box()->header.logdir, WholePath(logdir));
+  });
+}
+
+void BlackBox::LearnOomRun(const std::string& run) noexcept {
+  NoThrow([&] {
+    if (box() == nullptr) return;
+    SetText(box()->header.oom_run, WholePath(run));
+    box()->header.oom_run_ns = WallClockNs();
+  });
+}
+
+void BlackBox::AfterForkInChild() noexcept {
+  if (file_ == nullptr) return;
+  box_.store(nullptr, std::memory_order_release);
+  file_->AfterForkInChild();
+}
+
+void BlackBox::Watch() noexcept {
+  HostLook look;
+  HostParts parts;
+  int64_t next_deep_ns = 0;
+  uint64_t used_at_deep_bytes = 0;
+  while (true) {
+    NoThrow([&] {
+      const int64_t begin_ns = CoarseClockNs();
+      probe_->LookCheaply(&look);
+      const uint64_t whole = probe_->limit_bytes() == 0
+                                 ? probe_->machine_bytes()
+                                 : probe_->limit_bytes();
+      const bool has_grown =
+          look.used_bytes > used_at_deep_bytes + whole / kGrowthShare;
+      sources_.at_each_look();
+      parts = sources_.parts();
+      if (begin_ns >= next_deep_ns - (has_grown ? kDeepLookNs : 0)) {
+        const int64_t start_ns = WallClockNs();
+        probe_->LookDeeply(&look);
+        const int64_t took_ns = std::max<int64_t>(0, WallClockNs() - start_ns);
+        next_deep_ns =
+            begin_ns + std::max(kDeepLookNs, took_ns * kDeepLookShare);
+        used_at_deep_bytes = look.used_bytes;
+        black_box::Header& header = box()->header;
+        if (header.limit_bytes != probe_->limit_bytes()) {
+          header.limit_bytes = probe_->limit_bytes();
+          header.kills_at_start = probe_->Kills();
+          SetText(header.cgroup, probe_->cgroup());
+        }
+      }
+      AddSample(look, parts);
+    });
+    Sleep(kCheapLookNs);
+  }
+}
+
+void BlackBox::AddSample(const HostLook& look,
+                         const HostParts& parts) noexcept {
+  const int64_t now_ns = WallClockNs();
+  for (uint32_t i = 0; i < black_box::kRings; ++i) {
+    // A tick that comes a little early is not left out.
+    if (i != 0 && now_ns - last_in_ring_ns_[i] <
+                      black_box::kRingIntervalNs[i] - kCheapLookNs / 2) {
+      continue;
+    }
+    last_in_ring_ns_[i] = now_ns;
+    black_box::Ring& ring = box()->rings[i];
+    const uint64_t count = ring.count.load(std::memory_order_relaxed);
+    black_box::Sample& sample = ring.samples[count % black_box::kRingSamples];
+    sample.time_ns.store(0, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    sample.rss_anon_bytes = look.rss_anon_bytes;
+    sample.rss_file_bytes = look.rss_file_bytes;
+    sample.rss_shmem_bytes = look.rss_shmem_bytes;
+    sample.used_bytes = look.used_bytes;
+    sample.cache_bytes = look.cache_bytes;
+    sample.tensorflow_bytes = parts.tensorflow_bytes;
+    sample.pool_bytes = parts.pool_bytes;
+    sample.native_bytes = parts.native_bytes;
+    sample.python_bytes = parts.python_bytes;
+    sample.malloc_used_bytes = look.malloc_used_bytes;
+    sample.malloc_free_bytes = look.malloc_free_bytes;
+    sample.step = step_.load(std::memory_order_relaxed);
+    sample.time_ns.store(now_ns, std::memory_order_release);
+    ring.count.store(count + 1, std::memory_order_release);
+  }
+}
+
+}  // namespace oom_forensics::collector

@@ -1,0 +1,84 @@
+// BlackBox: keeps the last state of this process in a file that survives any
+// death of it (core/black_box.h). A thread of its own looks at the memory of
+// the process ten times a second; what holds the memory is written by who sees
+// it (host_blocks).
+#ifndef OOM_FORENSICS_COLLECTOR_BLACK_BOX_BLACK_BOX_H_
+#define OOM_FORENSICS_COLLECTOR_BLACK_BOX_BLACK_BOX_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collector/black_box/box_file.h"
+#include "collector/black_box/host_probe.h"
+
+namespace oom_forensics::collector {
+
+// What TensorFlow and Python have of the host's memory.
+struct HostParts {
+  uint64_t tensorflow_bytes = 0;
+  uint64_t pool_bytes = 0;
+  uint64_t native_bytes = 0;
+  uint64_t python_bytes = 0;
+};
+
+class BlackBox {
+ public:
+  struct Sources {
+    // Must not wait for a lock that is held for long.
+    std::function<HostParts()> parts;
+    // Called at each look: libraries may have been loaded.
+    std::function<void()> at_each_look = [] {};
+  };
+
+  explicit BlackBox(Sources sources) : sources_(std::move(sources)) {}
+
+  // Makes the file in the first of `folders` that can have one, and begins to
+  // fill it. A run of it belongs into `logdir`. Returns why there is none, else
+  // nothing. To be called once.
+  std::string Start(const std::vector<BoxFolder>& folders,
+                    const std::string& logdir,
+                    const std::string& tensorflow_version);
+
+  // A profiler session or a callback of this process writes there.
+  void LearnLogdir(const std::string& logdir) noexcept;
+  // A run of an out-of-memory was written.
+  void LearnOomRun(const std::string& run) noexcept;
+  // A negative number: none is under way.
+  void BeginStep(int64_t step) noexcept {
+    step_.store(step, std::memory_order_relaxed);
+  }
+
+  // Null without a file.
+  black_box::Box* box() const { return box_.load(std::memory_order_acquire); }
+  // Where the file is, or why there is none.
+  const std::string& state() const { return state_; }
+
+  // The process ends well: nothing is left.
+  static void EndWell();
+
+  // fork(): see Recorder.
+  void AfterForkInChild() noexcept;
+
+ private:
+  void WriteHeader(const std::string& logdir,
+                   const std::string& tensorflow_version);
+  void Watch() noexcept;
+  // Adds a sample to the rings that are due.
+  void AddSample(const HostLook& look, const HostParts& parts) noexcept;
+
+  const Sources sources_;
+  std::unique_ptr<HostProbe> probe_;
+  std::unique_ptr<BoxFile> file_;
+  std::atomic<black_box::Box*> box_{nullptr};
+  std::string state_ = "off";
+  std::atomic<int64_t> step_{-1};
+  int64_t last_in_ring_ns_[black_box::kRings] = {};
+};
+
+}  // namespace oom_forensics::collector
+
+#endif  // OOM_FORENSICS_COLLECTOR_BLACK_BOX_BLACK_BOX_H_

@@ -1,0 +1,287 @@
+#include "collector/black_box/host_hooks.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "collector/library/got_patch.h"
+
+namespace oom_forensics::collector {
+namespace {
+
+using black_box::Owner;
+
+using Malloc = void* (*)(size_t);
+using Calloc = void* (*)(size_t, size_t);
+using Realloc = void* (*)(void*, size_t);
+using Free = void (*)(void*);
+using AlignedAlloc = void* (*)(size_t, size_t);
+using PosixMemalign = int (*)(void**, size_t, size_t);
+using Mmap = void* (*)(void*, size_t, int, int, int, off_t);
+using Munmap = int (*)(void*, size_t);
+using Exit = void (*)(int);
+using Abort = void (*)();
+
+// What the hooks go on to. Set once, before the first hook is in place.
+struct Originals {
+  Malloc malloc = nullptr;
+  Calloc calloc = nullptr;
+  Realloc realloc = nullptr;
+  Free free = nullptr;
+  AlignedAlloc aligned_alloc = nullptr;
+  PosixMemalign posix_memalign = nullptr;
+  Mmap mmap = nullptr;
+  Munmap munmap = nullptr;
+  Exit exit = nullptr;
+  Abort abort = nullptr;
+};
+Originals g_original;
+HostBlocks* g_blocks = nullptr;
+python::StackTaker* g_stacks = nullptr;
+black_box::Box* g_box = nullptr;
+void (*g_ended_well)() = nullptr;
+// PyGILState_GetThisThreadState(): needs no lock.
+void* (*g_python_thread)() = nullptr;
+// The thread that patches may look before there is one.
+std::atomic<GotPatch*> g_patch{nullptr};
+
+// Else the process's end alone is seen.
+bool g_watch_malloc = false;
+
+// What is kept of a block may allocate in turn.
+thread_local bool t_inside = false;
+
+__attribute__((noinline)) void Keep(Owner owner, void* address,
+                                    size_t bytes) noexcept {
+  if (address == nullptr || t_inside || !g_blocks->is_active()) return;
+  t_inside = true;
+  // Of a call that succeeds it is nobody's to change.
+  const int error = errno;
+  const void* const thread =
+      g_python_thread == nullptr ? nullptr : g_python_thread();
+  const StackId stack = thread == nullptr ? 0 : g_stacks->Take(thread);
+  g_blocks->AddNative(owner, address, bytes, stack);
+  errno = error;
+  t_inside = false;
+}
+
+void* HookedMalloc(size_t bytes) {
+  void* const address = g_original.malloc(bytes);
+  if (HostBlocks::Draws(bytes)) Keep(Owner::kNative, address, bytes);
+  return address;
+}
+
+void* HookedCalloc(size_t count, size_t size) {
+  void* const address = g_original.calloc(count, size);
+  if (HostBlocks::Draws(count * size)) {
+    Keep(Owner::kNative, address, count * size);
+  }
+  return address;
+}
+
+void* HookedRealloc(void* old, size_t bytes) {
+  // Before another thread can get the same address.
+  if (old != nullptr) g_blocks->Remove(old);
+  void* const address = g_original.realloc(old, bytes);
+  if (HostBlocks::Draws(bytes)) Keep(Owner::kNative, address, bytes);
+  return address;
+}
+
+void HookedFree(void* address) {
+  g_blocks->Remove(address);
+  g_original.free(address);
+}
+
+void* HookedAlignedAlloc(size_t alignment, size_t bytes) {
+  void* const address = g_original.aligned_alloc(alignment, bytes);
+  if (HostBlocks::Draws(bytes)) Keep(Owner::kNative, address, bytes);
+  return address;
+}
+
+int HookedPosixMemalign(void** address, size_t alignment, size_t bytes) {
+  const int error = g_original.posix_memalign(address, alignment, bytes);
+  if (error == 0 && HostBlocks::Draws(bytes)) {
+    Keep(Owner::kNative, *address, bytes);
+  }
+  return error;
+}
+
+// Of Python itself, which takes the pools of its small objects so.
+void* HookedMmap(void* wanted, size_t bytes, int protection, int flags,
+                 int file, off_t offset) {
+  void* const address =
+      g_original.mmap(wanted, bytes, protection, flags, file, offset);
+  if (address != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0 &&
+      bytes >= kLargeHostBlockBytes) {
+    Keep(Owner::kPython, address, bytes);
+  }
+  return address;
+}
+
+int HookedMunmap(void* address, size_t bytes) {
+  g_blocks->Remove(address);
+  return g_original.munmap(address, bytes);
+}
+
+// A child of vfork() shares the parent's memory.
+bool IsOwner() {
+  return g_box->header.process_id == static_cast<uint64_t>(getpid());
+}
+
+void HookedExit(int code) {
+  if (IsOwner()) {
+    g_box->header.exit_code = code;
+    g_box->header.end = black_box::End::kExitCall;
+    if (code == 0) g_ended_well();
+  }
+  g_original.exit(code);
+}
+
+void HookedAbort() {
+  if (IsOwner()) g_box->header.end = black_box::End::kAbort;
+  g_original.abort();
+}
+
+template <typename Function>
+void* Address(Function function) {
+  return reinterpret_cast<void*>(function);
+}
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool BeginsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+struct Hooks {
+  // Of the program and of Python's library.
+  std::vector<ImportHook> python;
+  // Of NumPy and other libraries.
+  std::vector<ImportHook> libraries;
+  // Of TensorFlow's own.
+  std::vector<ImportHook> tensorflow;
+};
+
+const Hooks& TheHooks() {
+  static const Hooks* const hooks = [] {
+    auto* const made = new Hooks;
+    const ImportHook abort = {"abort", Address(g_original.abort),
+                              Address(HookedAbort)};
+    const ImportHook exit = {"_exit", Address(g_original.exit),
+                             Address(HookedExit)};
+    made->tensorflow = made->libraries = {abort};
+    made->python = {abort, exit};
+    if (!g_watch_malloc) return made;
+    made->libraries = {
+        abort,
+        {"malloc", Address(g_original.malloc), Address(HookedMalloc)},
+        {"calloc", Address(g_original.calloc), Address(HookedCalloc)},
+        {"realloc", Address(g_original.realloc), Address(HookedRealloc)},
+        {"free", Address(g_original.free), Address(HookedFree)},
+        {"aligned_alloc", Address(g_original.aligned_alloc),
+         Address(HookedAlignedAlloc)},
+        {"posix_memalign", Address(g_original.posix_memalign),
+         Address(HookedPosixMemalign)},
+    };
+    made->python = made->libraries;
+    made->python.push_back(
+        {"mmap", Address(g_original.mmap), Address(HookedMmap)});
+    made->python.push_back(
+        {"mmap64", Address(g_original.mmap), Address(HookedMmap)});
+    made->python.push_back(
+        {"munmap", Address(g_original.munmap), Address(HookedMunmap)});
+    made->python.push_back(exit);
+    return made;
+  }();
+  return *hooks;
+}
+
+// By its path; null: it is left alone.
+const std::vector<ImportHook>* HooksOf(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (path.empty() || BeginsWith(name, "libpython")) return &TheHooks().python;
+  // The libraries of C and C++, the loader, and ourselves.
+  for (const std::string_view prefix :
+       {"libc.", "libc-", "libstdc++", "libgcc_s", "ld-linux", "linux-vdso",
+        "libm.", "libdl.", "libpthread.", "librt.", "libutil.",
+        "liboom_forensics"}) {
+    if (BeginsWith(name, prefix)) return nullptr;
+  }
+  if (Contains(path, "/tensorflow/") || Contains(name, "tensorflow")) {
+    return &TheHooks().tensorflow;
+  }
+  return &TheHooks().libraries;
+}
+
+template <typename Function>
+bool Find(const char* name, Function* function) {
+  *function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+  return *function != nullptr;
+}
+
+}  // namespace
+
+std::string InstallHostHooks(HostBlocks* blocks, python::StackTaker* stacks,
+                             black_box::Box* box, void (*ended_well)(),
+                             bool watch_malloc) {
+  if (!Find("_exit", &g_original.exit) || !Find("abort", &g_original.abort)) {
+    return "off: a function of the C library is not found";
+  }
+  std::string state = watch_malloc ? "on" : "off";
+  if (watch_malloc) {
+    Dl_info allocates;
+    Dl_info exits;
+    if (!Find("malloc", &g_original.malloc) ||
+        !Find("calloc", &g_original.calloc) ||
+        !Find("realloc", &g_original.realloc) ||
+        !Find("free", &g_original.free) ||
+        !Find("aligned_alloc", &g_original.aligned_alloc) ||
+        !Find("posix_memalign", &g_original.posix_memalign) ||
+        !Find("mmap", &g_original.mmap) ||
+        !Find("munmap", &g_original.munmap)) {
+      state = "off: a function of the C library is not found";
+    } else if (dladdr(Address(g_original.malloc), &allocates) == 0 ||
+               dladdr(Address(g_original.exit), &exits) == 0 ||
+               allocates.dli_fbase != exits.dli_fbase) {
+      state = "off: malloc is not the C library's";
+    }
+    Find("PyGILState_GetThisThreadState", &g_python_thread);
+  }
+  g_watch_malloc = state == "on";
+  box->header.watches_malloc = g_watch_malloc ? 1 : 0;
+  g_blocks = blocks;
+  g_stacks = stacks;
+  g_box = box;
+  g_ended_well = ended_well;
+  g_patch = new GotPatch(HooksOf);
+  return state;
+}
+
+void PatchNewLibraries() {
+  if (GotPatch* const patch = g_patch) patch->PatchNew();
+}
+
+void HostHooksBeforeFork() {
+  if (GotPatch* const patch = g_patch) patch->BeforeFork();
+}
+void HostHooksAfterForkInParent() {
+  if (GotPatch* const patch = g_patch) patch->AfterForkInParent();
+}
+void HostHooksAfterForkInChild() {
+  GotPatch* const patch = g_patch;
+  if (patch == nullptr) return;
+  patch->AfterForkInChild();
+  t_inside = false;
+  g_blocks->AfterForkInChild();
+}
+
+}  // namespace oom_forensics::collector
