@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "converter/command/fail_on.h"
 #include "converter/command/page.h"
+#include "converter/command/recover.h"
 #include "converter/datasets/address_map.h"
 #include "converter/datasets/dataset.h"
 #include "converter/datasets/info.h"
@@ -77,6 +78,7 @@ class ReadingProgress {
 absl::StatusOr<std::unique_ptr<Run>> OpenRun(const std::string& path,
                                              const std::string& run_name,
                                              const Options& options) {
+  RecoverQuietly(path);
   const auto files = FindTraceFiles(path, run_name);
   if (!files.ok()) return files.status();
   ReadingProgress shown;
@@ -290,6 +292,9 @@ absl::StatusOr<ReportParts> AskForReport(const Run& run, const Options& options,
   const auto leaks = Ask(run, options, LEAKS);
   if (!leaks.ok()) return leaks.status();
   parts.leaks = static_cast<const Leaks&>(**leaks);
+  const auto memory = Ask(run, options, HOST_MEMORY);
+  if (!memory.ok()) return memory.status();
+  parts.host_memory = static_cast<const HostMemory&>(**memory);
   return parts;
 }
 
@@ -360,6 +365,9 @@ int Perform(const std::vector<std::string>& arguments) {
   if (!options->answer.empty()) {
     std::cout << options->answer;
     return kExitDone;
+  }
+  if (options->command == "recover") {
+    return Recover(options->path, options->ended);
   }
   if (options->command == "viewer") {
     return WritePage(MakeViewer(*options), *options);

@@ -33,6 +33,7 @@ constexpr PythonCommand kPythonCommands[] = {
     {"view", "Open the page of a run in a browser"},
     {"runs", "List the runs of a logdir, the newest first"},
     {"doctor", "Would an OOM be recorded here, and if not, why?"},
+    {"run", "Run a program, and say at once why it died"},
     {"rehearse", "Run a few steps as on a device with less memory"},
     {"watch", "Show a running job: use, growth, holders, time until full"},
     {"metrics", "Serve the running jobs' numbers to Prometheus"},
@@ -104,6 +105,16 @@ void AddCommands(CLI::App* app, Options* options) {
                    "Its name where PATH is a logdir")
       ->type_name("NAME");
   AddPageFlags(html, options);
+
+  CLI::App* recover =
+      Add(app, "recover", "Make runs of what killed processes left");
+  recover->add_option("PATH", options->path, "The logdir")
+      ->required()
+      ->type_name("");
+  recover
+      ->add_option("--ended", options->ended,
+                   "How a process ended that was waited for")
+      ->type_name("PROCESS:SIGNAL:EXIT_CODE");
 
   AddPageFlags(Add(app, "viewer", "A page to drop traces on"), options);
   AddTraceFlags(Add(app, "serve", "Answer requests of a program on stdin"),

@@ -26,6 +26,8 @@ struct Options {
   std::string other_run;
   // report: everything, not only the opening.
   bool full = false;
+  // recover: how a process ended; empty: nobody waited for one.
+  std::string ended;
   bool allow_truncated = false;
   uint64_t max_memory_mb = 0;
   Query query;

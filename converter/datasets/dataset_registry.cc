@@ -12,6 +12,7 @@
 #include "converter/datasets/driver_memory.h"
 #include "converter/datasets/forecast.h"
 #include "converter/datasets/fragmentation.h"
+#include "converter/datasets/host_memory.h"
 #include "converter/datasets/info.h"
 #include "converter/datasets/leaks.h"
 #include "converter/datasets/memory_timeline.h"
@@ -38,6 +39,7 @@ constexpr DatasetEntry kDatasets[] = {
     {ALLOCATION_LIFE, "allocation_life", AnswerAllocationLife, "allocation"},
     {FORECAST, "forecast", AnswerForecast, "forecasts"},
     {WHAT_IF, "what_if", AnswerWhatIf, "limits"},
+    {HOST_MEMORY, "host_memory", AnswerHostMemory, "series.columns"},
 };
 
 }  // namespace

@@ -1,17 +1,20 @@
 #include "converter/fuzz/fuzz_targets.h"
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "converter/benchmarks/synthetic_trace.h"
+#include "converter/black_box/box_trace.h"
 #include "converter/datasets/dataset.h"
 #include "converter/fuzz/cost_limit.h"
 #include "converter/reader/trace_reader.h"
 #include "converter/render/render.h"
 #include "converter/run/run.h"
 #include "converter/service/service.h"
+#include "converter/testing/box_builder.h"
 
 namespace oom_forensics {
 namespace {
@@ -49,6 +52,28 @@ void FuzzTrace(std::string_view bytes) {
     if (!RenderJson(**answer).ok()) __builtin_trap();
     RenderCsv(**answer, dataset->csv_rows);
   }
+}
+
+void FuzzBox(std::string_view bytes) {
+  constexpr size_t kValueBytes = sizeof(uint64_t);
+  constexpr size_t kEditBytes = sizeof(uint32_t) + kValueBytes;
+  static const std::string* const whole = new std::string(test::MakeBox());
+  std::string box = *whole;
+  for (; bytes.size() >= kEditBytes; bytes.remove_prefix(kEditBytes)) {
+    uint32_t place;
+    std::memcpy(&place, bytes.data(), sizeof(place));
+    std::memcpy(box.data() + place % (box.size() - kValueBytes),
+                bytes.data() + sizeof(place), kValueBytes);
+  }
+  // What is left over cuts it.
+  if (bytes.size() == 1) {
+    box.resize(box.size() / 256 * static_cast<unsigned char>(bytes[0]));
+  }
+  const CostLimit limit(box.size());
+  const auto read = ReadBox::FromBytes(box, "fuzz.oombox");
+  if (!read.ok()) return;
+  FuzzTrace((*read)->ToTrace(
+      Ending(), [](const std::string&, uint32_t) { return "x = y"; }));
 }
 
 void FuzzRequest(std::string_view bytes) {

@@ -11,6 +11,10 @@ namespace oom_forensics {
 // Reads the bytes as an .xplane.pb, replays it and answers every dataset.
 void FuzzTrace(std::string_view bytes);
 
+// Writes the bytes over a black box, eight at each place that they name, makes
+// a trace of it and goes on as FuzzTrace().
+void FuzzBox(std::string_view bytes);
+
 // Answers the bytes as a Query and as a ServiceRequest, about a small trace
 // with an OOM.
 void FuzzRequest(std::string_view bytes);

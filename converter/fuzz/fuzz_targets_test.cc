@@ -65,6 +65,8 @@ TEST_P(FuzzTargetsTest, SurvivesItsSeedsAndDamagedCopiesOfThem) {
       const std::string bytes = i == 0 ? seed : Damaged(seed, &random);
       if (name == "trace") {
         FuzzTrace(bytes);
+      } else if (name == "box") {
+        FuzzBox(bytes);
       } else {
         FuzzRequest(bytes);
       }
@@ -85,7 +87,7 @@ TEST(CostLimitDeathTest, MemoryBeyondProportionEndsIt) {
 #endif
 
 INSTANTIATE_TEST_SUITE_P(Targets, FuzzTargetsTest,
-                         ::testing::Values("trace", "request"));
+                         ::testing::Values("trace", "request", "box"));
 
 }  // namespace
 }  // namespace oom_forensics

@@ -98,6 +98,10 @@ absl::Status ReadDevicePlane(const PlaneLayout& plane, ReadContext* context);
 // Adds the forecasts of "/oom_forensics:forecast" to the trace.
 absl::Status ReadForecastPlane(const PlaneLayout& plane, ReadContext* context);
 
+// Fills trace().host_memory from "/oom_forensics:host_memory".
+absl::Status ReadHostMemoryPlane(const PlaneLayout& plane,
+                                 ReadContext* context);
+
 // Adds the devices that TensorFlow's own GPU trace tells of, where the trace
 // has none from the collector.
 absl::Status ReadStockDevices(const SpaceLayout& layout, ReadContext* context);

@@ -44,6 +44,7 @@ bool IsAllocatorPlane(std::string_view name) {
   return StartsWith(name, schema::kPlanePrefix) &&
          name != schema::kSessionPlane && name != schema::kSourcePlane &&
          name != schema::kForecastPlane && name != schema::kStepPlane &&
+         name != schema::kHostMemoryPlane &&
          !StartsWith(name, schema::kCuptiPlanePrefix);
 }
 
@@ -75,6 +76,8 @@ absl::Status ReadPlanes(const SpaceLayout& layout, ReadContext* context) {
       read = ReadDevicePlane(plane, context);
     } else if (plane.name == schema::kForecastPlane) {
       read = ReadForecastPlane(plane, context);
+    } else if (plane.name == schema::kHostMemoryPlane) {
+      read = ReadHostMemoryPlane(plane, context);
     }
     if (!read.ok()) return read;
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "converter/render/host_memory_text.h"
 #include "converter/text/story_words.h"
 #include "core/size_text.h"
 
@@ -120,8 +121,10 @@ bool IsFirstOfIncident(const Oom& oom, const OomWindow& window) {
 
 std::string RenderOpening(const ReportParts& parts) {
   const OomWindow& window = parts.window;
-  Lines lines =
-      window.ooms().empty() ? PeakLines(parts) : OomLines(window.ooms(0));
+  Lines lines = DeathLines(parts.host_memory);
+  if (lines.empty()) {
+    lines = window.ooms().empty() ? PeakLines(parts) : OomLines(window.ooms(0));
+  }
   std::string text;
   for (const std::string& line : lines) absl::StrAppend(&text, line, "\n");
   return text;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "converter/render/forecast_text.h"
+#include "converter/render/host_memory_text.h"
 #include "converter/render/opening_text.h"
 #include "converter/text/story_words.h"
 #include "core/size_text.h"
@@ -307,6 +308,7 @@ std::string RenderReport(const std::string& run_name,
                          const ReportParts& parts) {
   std::string text =
       absl::StrCat(RenderOpening(parts), "\nRun ", Printable(run_name), "\n");
+  text += RenderHostMemory(parts.host_memory);
   AddHosts(parts.info, &text);
   for (int i = 0; i < parts.window.ooms_size(); ++i) {
     const Oom& oom = parts.window.ooms(i);

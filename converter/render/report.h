@@ -30,6 +30,7 @@ struct ReportParts {
   std::vector<Peak> peaks;
   Leaks leaks;
   Forecasts forecasts;
+  HostMemory host_memory;
 };
 
 // All of it, after the opening.

@@ -108,6 +108,7 @@ HostSummary Summarize(const HostAnalysis& host) {
   }
   summary.quality = trace.quality.Entries(trace.host, "");
   summary.device_count = trace.devices.size();
+  summary.has_host_memory = !trace.host_memory.empty();
   return summary;
 }
 

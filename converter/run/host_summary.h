@@ -45,6 +45,8 @@ struct HostSummary {
   // What touches all allocators of the host.
   std::vector<Quality> quality;
   size_t device_count = 0;
+  // The memory of the host itself was watched.
+  bool has_host_memory = false;
 };
 
 HostSummary Summarize(const HostAnalysis& host);

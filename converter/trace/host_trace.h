@@ -12,6 +12,7 @@
 #include "converter/trace/compiled_request.h"
 #include "converter/trace/device_trace.h"
 #include "converter/trace/forecast_trace.h"
+#include "converter/trace/host_memory_trace.h"
 #include "converter/trace/site_table.h"
 #include "converter/trace/source_table.h"
 #include "converter/trace/string_table.h"
@@ -60,6 +61,7 @@ struct HostTrace {
   std::vector<AllocatorTrace> allocators;
   std::vector<DeviceTrace> devices;
   std::vector<ForecastTrace> forecasts;
+  HostMemoryTrace host_memory;
   // What XLA compiled, as far as the trace has it.
   std::vector<CompiledModule> modules;
   // What XLA asked for.

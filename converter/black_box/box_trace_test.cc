@@ -1,0 +1,200 @@
+#include "converter/black_box/box_trace.h"
+
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "converter/black_box/ending.h"
+#include "converter/datasets/dataset.h"
+#include "converter/reader/trace_reader.h"
+#include "converter/render/host_memory_text.h"
+#include "converter/run/run.h"
+#include "converter/testing/box_builder.h"
+#include "gtest/gtest.h"
+
+namespace oom_forensics {
+namespace {
+
+constexpr uint64_t kBoxMiB = uint64_t{1} << 20;
+
+std::string LineOne(const std::string&, uint32_t) { return "kept.append(x)"; }
+
+HostMemory MemoryOf(const std::string& bytes, const Ending& ending) {
+  const auto box = ReadBox::FromBytes(bytes, "a.oombox");
+  EXPECT_TRUE(box.ok()) << box.status();
+  auto trace = ReadTraceFromBytes((*box)->ToTrace(ending, LineOne),
+                                  "worker.xplane.pb", ReadOptions());
+  EXPECT_TRUE(trace.ok()) << trace.status();
+  std::vector<std::unique_ptr<HostAnalysis>> hosts;
+  hosts.push_back(std::make_unique<HostAnalysis>(*std::move(trace)));
+  const Run run(std::move(hosts));
+  Query query;
+  query.set_dataset(HOST_MEMORY);
+  const auto answer = AnswerQuery({run, nullptr, query});
+  EXPECT_TRUE(answer.ok()) << answer.status();
+  return static_cast<const HostMemory&>(**answer);
+}
+
+Ending ByKernel() {
+  Ending ending;
+  ending.end = "kernel";
+  ending.signal = SIGKILL;
+  return ending;
+}
+
+std::string Refused(const std::string& bytes) {
+  return std::string(ReadBox::FromBytes(bytes, "a.oombox").status().message());
+}
+
+TEST(BoxTraceTest, ReportNamesLimitGrowthAndLineOfAKilledProcess) {
+  const HostMemory memory = MemoryOf(test::MakeBox(), ByKernel());
+  const std::string report = absl::StrJoin(DeathLines(memory), "\n");
+  EXPECT_NE(report.find("its cgroup /sys/fs/cgroup/jobs may use 250.0 MiB"),
+            std::string::npos)
+      << report;
+  EXPECT_NE(report.find("grew by 20.0 MiB a second"), std::string::npos)
+      << report;
+  EXPECT_NE(report.find("What line 7 of train.py (`kept.append(x)`) makes is "
+                        "kept: 200.0 MiB in 200 blocks"),
+            std::string::npos)
+      << report;
+}
+
+TEST(BoxTraceTest, ReportSaysHowToLearnTheLineThatWasNotWatched) {
+  const HostMemory memory = MemoryOf(test::MakeBox([](black_box::Box* box) {
+                                       box->header.watches_malloc = 0;
+                                       box->header.site_count = 0;
+                                     }),
+                                     ByKernel());
+  const std::string report = absl::StrJoin(DeathLines(memory), "\n");
+  EXPECT_NE(report.find("grew by 20.0 MiB a second"), std::string::npos)
+      << report;
+  EXPECT_NE(report.find("start it with `oom-forensics run -- python ...`"),
+            std::string::npos)
+      << report;
+}
+
+// The bytes of a trace that every site of a box writes its whole text into
+// would be a thousand times those of the box.
+TEST(BoxTraceTest, SitesThatShareOneTextCostNoMoreThanTheFile) {
+  const std::string bytes = test::MakeBox([](black_box::Box* box) {
+    std::memset(box->texts, '\t', sizeof(box->texts));
+    for (size_t i = 0; i < sizeof(box->texts); i += 8) box->texts[i] = '\n';
+    box->header.site_count = black_box::kMaxSites;
+    for (black_box::Site& site : box->sites) {
+      site.text = 0;
+      site.text_bytes = sizeof(box->texts);
+    }
+    uint32_t site = 0;
+    for (black_box::Block& block : box->blocks) {
+      block.address = 0x7f0000000000 + uint64_t{site} * kBoxMiB;
+      block.bytes = 4096 + site;
+      block.site = site++ % black_box::kMaxSites;
+      block.weight_thousandths = 1000;
+    }
+  });
+  const auto box = ReadBox::FromBytes(bytes, "a.oombox");
+  ASSERT_TRUE(box.ok()) << box.status();
+  EXPECT_LT((*box)->ToTrace(Ending(), LineOne).size(), 4 * bytes.size());
+}
+
+TEST(BoxTraceTest, NamesThatAreNotUtf8AreReadByProtobuf) {
+  const HostMemory memory =
+      MemoryOf(test::MakeBox([](black_box::Box* box) {
+                 box->texts[3] = '\xff';
+                 std::strcpy(box->header.command, "python \xe9t\xe9.py");
+               }),
+               ByKernel());
+  EXPECT_EQ(memory.series(0).holders_size(), 1);
+  std::string serialized;
+  EXPECT_TRUE(memory.SerializeToString(&serialized));
+}
+
+TEST(BoxTraceTest, OutOfMemoryRightBeforeTheEndIsWhereItsStoryIs) {
+  const auto box_of = [](int64_t seconds_before) {
+    return *ReadBox::FromBytes(
+        test::MakeBox([&](black_box::Box* box) {
+          std::strcpy(box->header.oom_run, "/logs/plugins/profile/x_oom");
+          box->header.oom_run_ns = box->rings[0].samples[99].time_ns -
+                                   seconds_before * 1'000'000'000;
+        }),
+        "a.oombox");
+  };
+  EXPECT_EQ(box_of(1)->oom_run(), "/logs/plugins/profile/x_oom");
+  EXPECT_EQ(box_of(60)->oom_run(), "");
+}
+
+TEST(BoxTraceTest, PartsAddUpToWhatIsResident) {
+  const HostMemory memory = MemoryOf(test::MakeBox(), ByKernel());
+  for (const HostMemoryColumn& column : memory.series(0).columns()) {
+    uint64_t sum = 0;
+    for (const uint64_t bytes : column.part_bytes()) sum += bytes;
+    EXPECT_EQ(sum, column.resident_bytes());
+  }
+}
+
+TEST(BoxTraceTest, SmallBlocksCountForThoseThatWereNotDrawn) {
+  const HostMemory memory =
+      MemoryOf(test::MakeBox([](black_box::Box* box) {
+                 for (black_box::Block& block : box->blocks) {
+                   if (block.address == 0) continue;
+                   block.bytes = 1024;
+                   block.weight_thousandths = 512'000;
+                 }
+               }),
+               ByKernel());
+  const HostMemoryHolder& holder = memory.series(0).holders(0);
+  EXPECT_EQ(holder.bytes(), 100 * kBoxMiB);
+  EXPECT_EQ(holder.count(), 200 * 512);
+  EXPECT_TRUE(holder.estimated());
+}
+
+TEST(BoxTraceTest, DeathWithoutShortageIsNotCalledOne) {
+  const HostMemory memory = MemoryOf(test::MakeBox([](black_box::Box* box) {
+                                       box->header.limit_bytes = 2000 * kBoxMiB;
+                                     }),
+                                     Ending());
+  EXPECT_EQ(memory.series(0).verdict().kind(), "NOT_MEMORY");
+}
+
+TEST(BoxTraceTest, SaysInOneSentenceWhyABoxCannotBeRead) {
+  const std::string box = test::MakeBox();
+  EXPECT_EQ(Refused(box.substr(0, 5000)),
+            "a.oombox is cut off: 5000 of " +
+                std::to_string(sizeof(black_box::Box)) + " bytes are there.");
+  EXPECT_NE(Refused(test::MakeBox([](black_box::Box* newer) {
+              newer->header.version = 7;
+            })).find("of version 7; this program reads version 1"),
+            std::string::npos);
+  EXPECT_NE(Refused("").find("is no black box"), std::string::npos);
+}
+
+TEST(BoxTraceTest, KernelLogTellsOfThisProcessAlone) {
+  const std::string bytes = test::MakeBox();
+  const auto box = ReadBox::FromBytes(bytes, "a.oombox");
+  ASSERT_TRUE(box.ok());
+  const int64_t boot_ns = (*box)->last_ns() - 60'000'000'000;
+  const std::string log =
+      "3,10,59000000,-;Memory cgroup out of memory: Killed process 77 "
+      "(python)\n"
+      "3,11,61000000,-;Memory cgroup out of memory: Killed process 1234 "
+      "(python) total-vm:1kB\n SUBSYSTEM=x\n";
+  const Ending ending = EndingInKernelLog(log, **box, boot_ns);
+  EXPECT_EQ(ending.end, "kernel");
+  EXPECT_NE(ending.seen.find("Killed process 1234"), std::string::npos);
+  // One of the same number, an hour before.
+  EXPECT_EQ(EndingInKernelLog(log, **box, boot_ns - 3'600'000'000'000).end,
+            "unknown");
+  EXPECT_EQ(EndingInKernelLog(
+                "4,12,61000000,-;python[1234]: segfault at 0 ip 0 sp 0\n",
+                **box, boot_ns)
+                .signal,
+            SIGSEGV);
+}
+
+}  // namespace
+}  // namespace oom_forensics
