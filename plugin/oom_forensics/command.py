@@ -41,6 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from oom_forensics import doctor
 
         return doctor.main(arguments[1:])
+    if arguments and arguments[0] == "run":
+        from oom_forensics import run_command
+
+        return run_command.main(arguments[1:])
     if arguments and arguments[0] == "rehearse":
         from oom_forensics import rehearsal
 

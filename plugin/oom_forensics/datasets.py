@@ -69,6 +69,7 @@ class DatasetKind(str, enum.Enum):
     FORECAST = "FORECAST"
     COMPILED_MODULES = "COMPILED_MODULES"
     WHAT_IF = "WHAT_IF"
+    HOST_MEMORY = "HOST_MEMORY"
 
 
 class GroupBy(str, enum.Enum):
@@ -1394,6 +1395,95 @@ class Forecasts(Message):
     """See proto/datasets/forecast.proto, Forecasts."""
 
     forecasts: list[StepForecast] = field(default_factory=list)
+    quality: list[Quality] = field(default_factory=list)
+
+
+@dataclass
+class HostMemoryColumn(Message):
+    """The state at the end of a column; of the parts what is in memory."""
+
+    time_ns: int = 0
+    used_bytes: int = 0
+    """What counts against the limit."""
+    resident_bytes: int = 0
+    """Of the process: all that is resident."""
+    part_bytes: list[int] = field(default_factory=list)
+    """In the order of HostMemorySeries.parts; they add up to resident_bytes."""
+
+
+@dataclass
+class ProcessEnd(Message):
+    """How a process ended that could not say so."""
+
+    kind: str = ""
+    """\"kernel" (killed for want of memory), "signal", "abort", "exit_call",
+    "unknown".
+    """
+    sentence: str = ""
+    """\"The kernel killed the process (SIGKILL) ..."."""
+    signal: int = 0
+    """0: none, or not known."""
+    exit_code: str = ""
+    """Empty: none, or not known."""
+    time_ns: int = 0
+    """The last sample, or later."""
+    seen: str = ""
+    """What tells so; empty: nothing does."""
+
+
+@dataclass
+class HostMemoryHolder(Message):
+    """Live blocks beside TensorFlow's pools that one line of the program made."""
+
+    line: SourceFrame = field(default_factory=lambda: SourceFrame())
+    """Not set: made where no line of the user's is known."""
+    owner: str = ""
+    """Who asked: an op's name, "NumPy or another library", "Python's objects"."""
+    bytes: int = 0
+    count: int = 0
+    growth_bytes_per_s: int = 0
+    """What was made in the last moments and not freed, a second."""
+    estimated: bool = False
+    """Small blocks are among them: bytes and count are estimates."""
+
+
+@dataclass
+class HostMemorySeries(Message):
+    """See proto/datasets/host_memory.proto, HostMemorySeries."""
+
+    host: str = ""
+    parts: list[str] = field(default_factory=list)
+    """Stable names, from the ground up: "tensors", "pools", "native", "python",
+    "malloc_other", "malloc_free", "unexplained", "files", "shared".
+    """
+    columns: list[HostMemoryColumn] = field(default_factory=list)
+    limit_bytes: int = 0
+    """Of the cgroup; 0: there is none."""
+    machine_bytes: int = 0
+    cgroup: str = ""
+    command: str = ""
+    end: ProcessEnd = field(default_factory=lambda: ProcessEnd())
+    """Not set: the process lived when this was written."""
+    growth_bytes_per_s: int = 0
+    """What the process's own memory grew by a second, at last; 0: it did not."""
+    growth_from_ns: int = 0
+    """The range that this was measured over."""
+    growth_to_ns: int = 0
+    holders: list[HostMemoryHolder] = field(default_factory=list)
+    """The largest first."""
+    verdict: Verdict = field(default_factory=lambda: Verdict())
+    """Kinds: HOST_KILLED, HOST_GROWTH, HOST_DATA_SET, HELD_BY_MALLOC, NOT_MEMORY,
+    UNKNOWN. Not set: nothing ended.
+    """
+    remedies: list[Remedy] = field(default_factory=list)
+
+
+@dataclass
+class HostMemory(Message):
+    """See proto/datasets/host_memory.proto, HostMemory."""
+
+    series: list[HostMemorySeries] = field(default_factory=list)
+    """One for each host that was watched."""
     quality: list[Quality] = field(default_factory=list)
 
 

@@ -168,7 +168,20 @@ def tensorflow_findings(facts: Mapping[str, Any]) -> list[Finding]:
     logdir = status.get("logdir") or "a folder for temporary files, unless a profiler names one"
     sentence = f"an out-of-memory without a profile is reported into {logdir}."
     findings.append(Finding("ok", "flight recorder", sentence))
+    findings.append(_black_box(str(status.get("blackBox", "off"))))
     return findings
+
+
+def _black_box(state: str) -> Finding:
+    """Says whether a process that is killed leaves something."""
+    if state == "off":
+        return Finding("ok", "black box", "switched off (black_box).")
+    if state.startswith("off"):
+        reason = state.removeprefix("off: ")
+        sentence = f"nothing is left of a process that is killed: {reason}."
+        return Finding("note", "black box", sentence)
+    folder = Path(state).parent
+    return Finding("ok", "black box", f"the last state of a process that is killed is in {folder}.")
 
 
 def _source_lines(state: str) -> Finding:

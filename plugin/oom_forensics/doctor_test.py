@@ -84,6 +84,26 @@ def test_all_well_has_no_problem(facts: dict[str, Any]) -> None:
     assert problems(tensorflow_findings(facts)) == []
 
 
+@pytest.mark.parametrize(
+    ("state", "severity", "says"),
+    [
+        ("/logs/worker-12.oombox", "ok", "the last state of a process that is killed is in /logs."),
+        (
+            "off: /tmp: no room",
+            "note",
+            "nothing is left of a process that is killed: /tmp: no room.",
+        ),
+        ("off", "ok", "switched off (black_box)."),
+    ],
+)
+def test_it_is_said_whether_a_killed_process_leaves_something(
+    facts: dict[str, Any], state: str, severity: str, says: str
+) -> None:
+    facts["status"]["blackBox"] = state
+    (box,) = [f for f in tensorflow_findings(facts) if f.subject == "black box"]
+    assert (box.severity, box.sentence) == (severity, says)
+
+
 def test_a_gpu_whose_driver_is_not_watched_is_noted(facts: dict[str, Any]) -> None:
     facts["gpus"] = ["/physical_device:GPU:0"]
     facts["status"] |= {"cuptiMode": "off", "cuptiReason": "no libcupti.so.12"}

@@ -19,6 +19,7 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from oom_forensics.black_boxes import recover_if_any
 from oom_forensics.remote import listing, local_copies
 from oom_forensics.remote.addresses import RemoteError, is_url, whole_path
 
@@ -183,6 +184,7 @@ def _trace_of(file: listing.RemoteFile, own_name: str = "") -> TraceFile:
 
 
 def _local_runs(logdir: str) -> Iterator[Run]:
+    recover_if_any(logdir)
     for profile_folder in _profile_folders(logdir):
         inside = os.path.relpath(profile_folder.parent.parent, logdir)
         yield from _runs_of(profile_folder, "" if inside == "." else inside)

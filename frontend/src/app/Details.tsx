@@ -12,6 +12,7 @@ import { Forecast } from '../views/forecast/Forecast';
 import { Fragmentation } from '../views/fragmentation/Fragmentation';
 import { History } from '../views/history/History';
 import { Holders } from '../views/holders/Holders';
+import { HostMemory } from '../views/host/HostMemory';
 import { Leaks } from '../views/leaks/Leaks';
 import { AllocationLife } from '../views/life/AllocationLife';
 import { LiveSet } from '../views/live-set/LiveSet';
@@ -83,6 +84,7 @@ const DETAIL_VIEWS: readonly DetailView[] = [
     ofMoment: false,
     applies: ({ host }) => host.cuptiMode !== '',
   },
+  { name: 'host', title: 'Host memory', group: 'Over time', View: HostMemory, ofMoment: false },
   { name: 'forecast', title: 'The whole step', group: 'Step', View: Forecast, ofMoment: false },
   { name: 'steps', title: 'Steps', group: 'Step', View: Steps, ofMoment: false },
   { name: 'compiled', title: 'Compiled (XLA)', group: 'Step', View: Compiled, ofMoment: false },

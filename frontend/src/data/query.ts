@@ -10,6 +10,7 @@ import {
   DriverMemorySchema,
   ForecastsSchema,
   FragmentationSchema,
+  HostMemorySchema,
   InfoSchema,
   LeaksSchema,
   MemoryTimelineSchema,
@@ -45,6 +46,7 @@ export const DRIVER_MEMORY = {
   kind: DatasetKind.DRIVER_MEMORY,
   schema: DriverMemorySchema,
 } as const;
+export const HOST_MEMORY = { kind: DatasetKind.HOST_MEMORY, schema: HostMemorySchema } as const;
 export const COMPARE = { kind: DatasetKind.COMPARE, schema: CompareSchema } as const;
 export const COMPILED_MODULES = {
   kind: DatasetKind.COMPILED_MODULES,

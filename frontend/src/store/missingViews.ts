@@ -7,11 +7,12 @@ import {
   COMPILED_MODULES,
   DRIVER_MEMORY,
   FORECAST,
+  HOST_MEMORY,
   LEAKS,
   STEPS,
 } from '../data/query';
 import { DatasetError } from '../data/source';
-import type { CompiledModules } from '../generated/datasets_pb';
+import type { CompiledModules, HostMemory } from '../generated/datasets_pb';
 import { hasCompiledBlocks } from './compiledBlocks';
 import type { ViewName } from './selection';
 import { client } from './session';
@@ -29,6 +30,7 @@ const PROBES: readonly {
   { view: 'steps', dataset: STEPS },
   { view: 'compare', dataset: COMPARE },
   { view: 'driver', dataset: DRIVER_MEMORY },
+  { view: 'host', dataset: HOST_MEMORY },
   { view: 'compiled', dataset: COMPILED_MODULES },
 ];
 
@@ -44,6 +46,7 @@ export async function findMissingViews(target: Target, signal: AbortSignal): Pro
           columns: 1,
         });
         const answer = await client().ask(dataset, question, signal);
+        if (view === 'host') return (answer as HostMemory).series.length > 0 ? undefined : view;
         // Without a module there is no block to open, and nothing to show.
         if (view !== 'compiled') return undefined;
         hasCompiledBlocks.value = (answer as CompiledModules).modules.length > 0;

@@ -46,6 +46,7 @@ export const VIEWS = [
   'compare',
   'compiled',
   'driver',
+  'host',
   'allocators',
   'quality',
 ] as const;

@@ -1,7 +1,7 @@
 """What the collector does in Python, in a process that has imported TensorFlow.
 
 The collector imports this module by itself when TensorFlow has loaded it; a user never
-does. It does five things, most of them by wrapping functions of TensorFlow and Keras:
+does. It does six things, most of them by wrapping functions of TensorFlow and Keras:
 
 - It learns the logdir of profiler sessions and TensorBoard callbacks. A profiler
   plugin is never told where a session writes to, and the report of an out-of-memory
@@ -13,6 +13,7 @@ does. It does five things, most of them by wrapping functions of TensorFlow and 
 - It lets the collector take the stacks of eager allocations
   (`oom_forensics.in_training.stacks`).
 - It learns which training step runs (`oom_forensics.in_training.training_steps`).
+- It makes runs of the black boxes of earlier processes (`oom_forensics.black_boxes`).
 
 A function that is not as expected is left alone.
 """
@@ -25,6 +26,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from oom_forensics.black_boxes import recover_at_start
 from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence.moments import (
     add_to_written_runs,
@@ -77,6 +79,7 @@ def activate(library: CollectorLibrary) -> None:
     watch_exit(library)
     at_out_of_memory.register(library)
     watch_out_of_memories(library)
+    recover_at_start()
 
 
 def _begin_step(library: CollectorLibrary, step: int) -> None:
