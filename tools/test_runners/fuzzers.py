@@ -10,7 +10,7 @@ from test_runners.tally import Tally
 
 # And how many inputs each tries: enough to see that they run and what breaks at once. To
 # search on, call them by hand (converter/fuzz/BUILD.bazel).
-FUZZERS = {"trace": 500, "request": 5_000}
+FUZZERS = {"trace": 500, "request": 5_000, "box": 500}
 PACKAGE = Path("converter/fuzz")
 CONFIGURATION = ["--config=asan"]
 
