@@ -224,6 +224,12 @@ std::string Collector::LiveStateJson() {
   const int64_t step = step_.load(std::memory_order_relaxed);
   if (step != kNoStep) json.Field("step", step);
   json.Field("out_of_memories", flight_recorder_.count());
+  json.Name("verdicts");
+  json.BeginObject();
+  for (const auto& [verdict, count] : flight_recorder_.CountByVerdict()) {
+    json.Field(verdict, count);
+  }
+  json.EndObject();
   json.Name("allocators");
   json.BeginArray();
   for (const AllocatorState& state : states) WriteAllocatorState(state, &json);

@@ -81,16 +81,19 @@ void FlightRecorder::OnOutOfMemory(const RefusedRequest& refused) noexcept {
     std::unique_lock<std::mutex> lock(mutex_);
     const bool joins = incident_ != nullptr;
     if (!joins && CoarseClockNs() - refused.waited_ns < complete_ns_) {
+      CountVerdict(last_verdict_);
       stories_.AddJoined(refused.site.shape, RequestLine(refused.site));
       return;
     }
     if (!joins && incidents_ >= settings.max_reports) {
+      CountVerdict(kNoVerdict);
       CountOnly(refused, settings);
       return;
     }
     const std::shared_ptr<Incident> incident =
         joins ? incident_ : Begin(refused);
     if (incident == nullptr) {
+      CountVerdict(kNoVerdict);
       Say("out of memory; there is no thread to be had to write a report");
       return;
     }
@@ -180,6 +183,9 @@ void FlightRecorder::Report(Incident* incident, Question question) {
   lock.unlock();
 
   Run run(sources_, "oom", refused, number, question.address_shift);
+  lock.lock();
+  incident->verdict = run.verdict();
+  lock.unlock();
   for (const std::string& line : run.summary()) Say(line);
   if (!question.why_not.empty()) {
     if (!settings.evidence.enabled) {
@@ -258,6 +264,10 @@ void FlightRecorder::CountOnly(const RefusedRequest& refused,
 
 void FlightRecorder::End(Incident* incident) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (!incident->refused.empty()) {
+    last_verdict_ = incident->verdict;
+    CountVerdict(last_verdict_, incident->refused.size());
+  }
   if (incident->refused.size() > 1) {
     NoThrow([&] {
       Say(std::to_string(incident->refused.size() - 1) +
@@ -272,6 +282,16 @@ void FlightRecorder::End(Incident* incident) noexcept {
   incident->is_over = true;
   if (incident_.get() == incident) incident_.reset();
   changed_.notify_all();
+}
+
+void FlightRecorder::CountVerdict(std::string_view verdict,
+                                  uint64_t count) noexcept {
+  NoThrow([&] { verdicts_[verdict] += count; });
+}
+
+std::map<std::string_view, uint64_t> FlightRecorder::CountByVerdict() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return verdicts_;
 }
 
 std::string FlightRecorder::Snapshot(const std::string& logdir,
@@ -315,6 +335,7 @@ void FlightRecorder::AfterForkInChild() {
   new (&changed_) std::condition_variable;
   incident_.reset();
   incidents_ = 0;
+  new (&verdicts_) std::map<std::string_view, uint64_t>;
   complete_ns_ = 0;
   evidence_.AfterForkInChild();
   stories_.AfterForkInChild();

@@ -26,10 +26,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collector/flight_recorder/python_evidence.h"
@@ -73,6 +75,10 @@ class FlightRecorder : public RefusalListener {
   // Out-of-memories so far, reported or not; several of one incident count
   // each.
   uint64_t count() const { return count_.load(std::memory_order_relaxed); }
+  // The same by what the allocator's own numbers said of each (Verdict.kind in
+  // datasets.proto); all requests of an incident have its first one's. Those of
+  // the incident under way are not in it yet; libraries' failures are.
+  std::map<std::string_view, uint64_t> CountByVerdict();
 
   PythonEvidence& evidence() { return evidence_; }
   Stories& stories() { return stories_; }
@@ -84,6 +90,7 @@ class FlightRecorder : public RefusalListener {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::string_view kNoVerdict = "UNKNOWN";
 
   // All but the id is guarded by mutex_.
   struct Incident {
@@ -94,6 +101,7 @@ class FlightRecorder : public RefusalListener {
     RefusedRequest first;
     std::vector<RefusedRequest> refused;
     Clock::time_point refused_at;
+    std::string_view verdict = kNoVerdict;
     bool is_over = false;
     // It took too long for one already.
     bool holds_nobody = false;
@@ -123,6 +131,8 @@ class FlightRecorder : public RefusalListener {
   // Only counts an incident; says so once. With mutex_ held.
   void CountOnly(const RefusedRequest& refused, const Settings& settings);
   void End(Incident* incident) noexcept;
+  // With mutex_ held.
+  void CountVerdict(std::string_view verdict, uint64_t count = 1) noexcept;
   // Where reports go: as configured, as learnt, or the default; in this order.
   std::string Logdir(const Settings& settings);
 
@@ -139,6 +149,9 @@ class FlightRecorder : public RefusalListener {
   uint64_t begun_ = 0;
   // Those in which a request was refused.
   uint64_t incidents_ = 0;
+  std::map<std::string_view, uint64_t> verdicts_;
+  // The last incident's.
+  std::string_view last_verdict_ = kNoVerdict;
   // Those that Python was asked about for nothing.
   int vain_questions_ = 0;
   // When the last one was complete, as CoarseClockNs(); 0: there was none.

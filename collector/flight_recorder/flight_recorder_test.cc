@@ -2,6 +2,7 @@
 // turn.
 #include "collector/flight_recorder/flight_recorder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -35,7 +36,7 @@ class FlightRecorderTest : public testing::Test {
       : logdir_(fs::path(testing::TempDir()) /
                 testing::UnitTest::GetInstance()->current_test_info()->name()),
         recorder_(Settings{}),
-        flight_recorder_({&recorder_, [] { return States(); },
+        flight_recorder_({&recorder_, [this] { return States(); },
                           [this] {
                             std::this_thread::sleep_for(hangs_);
                             if (fails_after_ >= 0) {
@@ -49,16 +50,18 @@ class FlightRecorderTest : public testing::Test {
     settings_.max_reports = 2;
   }
 
-  static std::vector<AllocatorState> States() {
+  std::vector<AllocatorState> States() const {
     AllocatorState state;
     state.info.name = "pool";
     state.info.kind = "bfc";
+    state.info.has_layout = has_layout_;
     return {state};
   }
 
   // What the hook does when a request of the op is refused.
   RefusedRequest Refuse(const std::string& op, const std::string& shape,
-                        int64_t waited_ns = 0) {
+                        int64_t waited_ns = 0,
+                        const AllocatorStatistics& statistics = {}) {
     SiteKey key;
     key.op = op;
     key.shape = shape;
@@ -70,7 +73,7 @@ class FlightRecorderTest : public testing::Test {
     refused.site = site->key;
     Failure failure;
     failure.sequence = refused.sequence;
-    failure.statistics = AllocatorStatistics{};
+    failure.statistics = statistics;
     recorder_.failures().Add(failure);
     return refused;
   }
@@ -92,6 +95,7 @@ class FlightRecorderTest : public testing::Test {
 
   const fs::path logdir_;
   Settings settings_;
+  bool has_layout_ = true;
   // In the incident's own thread.
   milliseconds hangs_{0};
   int fails_after_ = -1;
@@ -276,6 +280,23 @@ TEST_F(FlightRecorderTest, OneIncidentSpendsOneReport) {
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   flight_recorder_.OnOutOfMemory(Refuse("d", "[4]"));
   EXPECT_EQ(Traces().size(), 2u) << "max_reports";
+}
+
+TEST_F(FlightRecorderTest, EachRefusalIsCountedByItsIncidentsVerdict) {
+  // Its limit tells all that there is to tell.
+  has_layout_ = false;
+  AllocatorStatistics full;
+  full.limit_bytes = full.bytes_in_use = 1 << 20;
+  flight_recorder_.OnOutOfMemory(Refuse("a", "[1]", 0, full));
+  // Of the same incident.
+  flight_recorder_.OnOutOfMemory(Refuse("b", "[2]", kWaitedNs, full));
+  std::this_thread::sleep_for(milliseconds(20));
+  flight_recorder_.OnOutOfMemory(Refuse("numbers are missing", "[3]"));
+  std::this_thread::sleep_for(milliseconds(20));
+  flight_recorder_.OnOutOfMemory(Refuse("beyond max_reports", "[4]", 0, full));
+  EXPECT_THAT(flight_recorder_.CountByVerdict(),
+              testing::ElementsAre(testing::Pair("CAPACITY", 2),
+                                   testing::Pair("UNKNOWN", 2)));
 }
 
 // Wherever memory ends, the job goes on: an exception that left the flight

@@ -48,6 +48,8 @@ std::string FlightRecorder::OnLibraryFailure(const std::string& message) {
   bool is_reported = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    // Else the device had enough: that was no out-of-memory.
+    if (verdict.kind != kNoVerdict) CountVerdict(verdict.kind);
     is_reported = incidents_ < sources_.settings().max_reports;
     if (is_reported) ++incidents_;
   }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collector/flight_recorder/memory_story.h"
@@ -72,6 +73,10 @@ class Run {
 
   // What happened, a line each; empty where nothing was refused.
   const std::vector<std::string>& summary() const { return summary_; }
+  // What the allocator's own numbers say of it: Verdict.kind in datasets.proto.
+  std::string_view verdict() const {
+    return story_.oom.has_value() ? story_.oom->placement.kind : "UNKNOWN";
+  }
   // The trace without Python's planes.
   const std::string& xspace() const { return trace_.xspace; }
   uint64_t address_shift() const { return trace_.session.address_shift; }

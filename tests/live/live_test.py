@@ -9,11 +9,13 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 SCRIPT = Path(__file__).parent / "scripts/grow.py"
 COMMAND = Path(sys.executable).with_name("oom-forensics")
@@ -76,23 +78,56 @@ def test_it_is_found_by_its_logdir_and_shown_line_by_line(job: Any) -> None:
     assert list(Path(logdir).iterdir()) == []
 
 
-def test_prometheus_reads_every_allocator(job: Any) -> None:
+def metrics_of(pid: int) -> dict[str, list[tuple[dict[str, str], float]]]:
+    """What Prometheus reads of one job: by metric, labels and value."""
     with subprocess.Popen(
         [COMMAND, "metrics", "--port=0"], stdout=subprocess.PIPE, text=True
     ) as server:
         assert server.stdout is not None
-        url = server.stdout.readline().strip()
-        with urllib.request.urlopen(url, timeout=60) as answer:
-            text = answer.read().decode()
-        server.send_signal(signal.SIGINT)
-        server.wait(timeout=30)
-    limits = [
-        line
-        for line in text.splitlines()
-        if line.startswith("tensorflow_memory_limit_bytes{") and f'process_pid="{job.pid}"' in line
-    ]
-    assert [float(line.split()[-1]) for line in limits] == [256 * MIB]
-    assert f'tensorflow_memory_out_of_memory_total{{process_pid="{job.pid}"' in text
+        try:
+            url = server.stdout.readline().strip()
+            with urllib.request.urlopen(url, timeout=60) as answer:
+                text = answer.read().decode()
+        finally:
+            server.send_signal(signal.SIGINT)
+    assert server.returncode == 0
+    found: dict[str, list[tuple[dict[str, str], float]]] = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            if sample.labels.pop("process_pid", "") == str(pid):
+                found.setdefault(sample.name, []).append((sample.labels, sample.value))
+    return found
+
+
+def test_prometheus_reads_every_allocator(job: Any) -> None:
+    metrics = metrics_of(job.pid)
+    assert [value for _, value in metrics["tensorflow_memory_limit_bytes"]] == [256 * MIB]
+    # Before the first one, so that its rate is known.
+    assert metrics["tensorflow_memory_out_of_memory_total"] == [({"verdict": "UNKNOWN"}, 0)]
+
+
+def test_out_of_memories_are_counted_by_the_verdicts_that_their_reports_have(
+    bfc_environment: dict[str, str], tmp_path: Path
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, SCRIPT.with_name("refused.py")],
+        env={**os.environ, **bfc_environment, "OOM_FORENSICS_LOGDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as job:
+        assert job.stdout is not None
+        told = [job.stdout.readline().strip() for _ in range(2)]
+        metrics = metrics_of(job.pid)
+        job.kill()
+    assert told == ["in pieces: True", "too much: True"]
+    reports = [json.loads(file.read_text()) for file in tmp_path.rglob("*.oom_report.json")]
+    verdicts = Counter(report["reason"]["kind"] for report in reports)
+    assert verdicts == {"FRAGMENTATION": 1, "CAPACITY": 1}
+    counted = {
+        labels["verdict"]: value
+        for labels, value in metrics["tensorflow_memory_out_of_memory_total"]
+    }
+    assert counted == {**verdicts, "UNKNOWN": 0}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ import argparse
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -71,17 +70,10 @@ class LiveJobs(Collector):
                     full.add_metric((pid, trend["allocator"]), trend["seconds_until_full"])
             if "step" in state:
                 step.add_metric((pid,), state["step"])
-            for verdict, count in _counts(state).items():
+            # A rate needs where it began; and a job's collector may be older.
+            for verdict, count in {"UNKNOWN": 0, **state.get("verdicts", {})}.items():
                 ooms.add_metric((pid, verdict), count)
         yield from (*gauges.values(), growth, full, step, ooms)
-
-
-def _counts(state: dict[str, Any]) -> dict[str, int]:
-    """Refused requests by the collector's verdict; those that have none under "UNKNOWN"."""
-    counts: dict[str, int] = dict(state.get("verdicts", {}))
-    counts.setdefault("UNKNOWN", 0)
-    counts["UNKNOWN"] += max(0, state["out_of_memories"] - sum(counts.values()))
-    return counts
 
 
 def main(arguments: Sequence[str]) -> int:
