@@ -1,7 +1,7 @@
 """The routes of the OOM Forensics tab.
 
     index.js, static/*   the tab itself
-    runs                 which runs there are
+    runs                 which runs there are, and which jobs run
     data                 a dataset of a run, as the converter answers it
     progress             how much of a run's trace has been read
 
@@ -31,6 +31,9 @@ from oom_forensics import converter_process as converter
 from oom_forensics.converter_binary import ConverterMissingError
 from oom_forensics.converter_pool import ConverterPool, TraceVersion
 from oom_forensics.hang_up import still_there
+from oom_forensics.live.process import LiveError
+from oom_forensics.live.runs import PREFIX as LIVE_PREFIX
+from oom_forensics.live.runs import LiveRuns
 from oom_forensics.remote import local_copies
 from oom_forensics.remote.addresses import RemoteError, whole_path
 from oom_forensics.runs import Run, RunList, parse_logdir_spec
@@ -85,7 +88,7 @@ def _route(
             except converter.ConverterError as error:
                 status = _HTTP_STATUS.get(error.code, 500)
                 response = _error(request, status, str(error))
-            except (ConverterMissingError, RemoteError) as error:
+            except (ConverterMissingError, LiveError, RemoteError) as error:
                 response = _error(request, 503, str(error))
             return cast(Iterable[bytes], response(environ, start_response))
 
@@ -123,6 +126,7 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         """Takes the logdir from TensorBoard's context."""
         super().__init__(context)
         self._runs = RunList(_logdirs(context))
+        self._live = LiveRuns(_logdirs(context))
         self._converters = ConverterPool()
         atexit.register(self._converters.close)
 
@@ -141,7 +145,8 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
     def is_active(self) -> bool:
         """Whether there is any trace to show, or a reason to tell why there is none."""
-        return not self._runs.is_empty() or self._runs.problem is not None
+        is_known = not self._runs.is_empty() or self._runs.problem is not None
+        return is_known or not self._live.is_empty()
 
     def frontend_metadata(self) -> Any:
         """Returns how TensorBoard shows the tab."""
@@ -156,8 +161,9 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
                 "sizeBytes": str(run.size_bytes),
                 "modifiedNs": str(run.modified_ns),
                 "version": run.version,
+                "live": run.name.startswith(LIVE_PREFIX),
             }
-            for run in self._runs.all()
+            for run in (*self._runs.all(), *self._live.all())
         ]
         if not runs and self._runs.problem:
             raise _HttpError(503, self._runs.problem)
@@ -207,6 +213,11 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         name = request.args.get(argument)
         if not name:
             raise _HttpError(400, f"'{argument}' is missing: name a run.")
+        if name.startswith(LIVE_PREFIX):
+            live = self._live.find(name)
+            if live is None:
+                raise _HttpError(404, f"The job of {name!r} has ended; reload the page.")
+            return live
         run = self._runs.find(name)
         if run is None:
             raise _HttpError(

@@ -4,9 +4,11 @@ import { findMissingViews } from '../store/missingViews';
 import { openFiles } from '../store/openedFiles';
 import {
   currentRun,
+  endedJob,
   info,
   loadInfo,
   loadOoms,
+  reload,
   reloads,
   retries,
   runs,
@@ -26,6 +28,9 @@ import { DropPage } from './DropPage';
 import { NoRuns } from './NoRuns';
 import { Toolbar } from './Toolbar';
 
+/** How often a job that runs is looked at again while its page is seen. */
+const LIVE_MS = 5000;
+
 /** The whole tab. */
 export function App() {
   const run = currentRun.value?.run;
@@ -37,6 +42,14 @@ export function App() {
     void loadInfo(run, controller.signal);
     return () => controller.abort();
   }, [run, again]);
+  const isLive = currentRun.value?.live === true;
+  useEffect(() => {
+    if (!isLive) return;
+    const timer = setInterval(() => {
+      if (!document.hidden) void reload();
+    }, LIVE_MS);
+    return () => clearInterval(timer);
+  }, [isLive]);
 
   return (
     <main class="app" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
@@ -63,12 +76,31 @@ function Content() {
     );
   if (list.state === 'failed') return <Failed error={list.error} />;
   const run = currentRun.value;
-  if (!run) return isPageOfItsOwn() ? <DropPage /> : <NoRuns />;
+  if (!run)
+    return isPageOfItsOwn() ? (
+      <DropPage />
+    ) : (
+      <>
+        <EndedJob />
+        <NoRuns />
+      </>
+    );
   return (
     <>
       <Toolbar runs={list.value} run={run.run} />
+      <EndedJob />
       <RunContent run={run.run} />
     </>
+  );
+}
+
+function EndedJob() {
+  const name = endedJob.value;
+  if (name === undefined) return null;
+  return (
+    <div class="notice" role="status">
+      The job of “{name}” has ended. If it ran out of memory, the list has its run.
+    </div>
   );
 }
 

@@ -6,6 +6,8 @@ export interface Run {
   readonly hosts: readonly string[];
   /** Another one whenever its traces are other files; undefined: they never change. */
   readonly version?: string;
+  /** A job that runs: its traces are others each time that the list is asked for. */
+  readonly live?: boolean;
 }
 
 /** A question as the plugin takes it: the canonical JSON of a proto Query. */

@@ -44,6 +44,12 @@ export const target = computed<Target | undefined>(() => {
   return resolveTarget(run.run, known.value, selection.value);
 });
 
+/** The chosen run, if it was a job that runs no more: it leaves the list as it ends. */
+export const endedJob = computed<string | undefined>(() => {
+  const { run } = selection.value;
+  return run.startsWith('live: ') && currentRun.value?.run !== run ? run : undefined;
+});
+
 let currentClient: Client | undefined;
 
 /** The client that render() was given. */

@@ -61,13 +61,13 @@ class LiveProcess:
         """Ends the connection."""
         self._socket.close()
 
-    def state(self) -> dict[str, Any]:
+    def state(self, timeout_s: float = _ANSWER_S) -> dict[str, Any]:
         """How the job is doing: allocators, step, growth, time until it will not fit.
 
         Raises:
           LiveError: It ended, or does not answer.
         """
-        return self._ask("state", _ANSWER_S)
+        return self._ask("state", timeout_s)
 
     def snapshot(self, folder: Path) -> Path:
         """Has the job write a snapshot into `folder`; returns the run's folder.
@@ -112,11 +112,13 @@ def live_pids() -> list[int]:
     return sorted((pid for pid in pids if Path(f"/proc/{pid}").exists()), reverse=True)
 
 
-def live_processes() -> Iterator[tuple[LiveProcess, dict[str, Any]]]:
+def live_processes(
+    timeout_s: float = _ANSWER_S,
+) -> Iterator[tuple[LiveProcess, dict[str, Any]]]:
     """Asks each of them once: the connection, and its state. Those of others are passed over."""
     for pid in live_pids():
         with contextlib.suppress(LiveError), LiveProcess(pid) as process:
-            yield process, process.state()
+            yield process, process.state(timeout_s)
 
 
 def find_process(target: str) -> int:
@@ -129,7 +131,7 @@ def find_process(target: str) -> int:
         return int(target)
     wanted = os.path.realpath(target) if target else ""
     for process, state in live_processes():
-        if not target or os.path.realpath(_folder_of(process.pid, state)) == wanted:
+        if not target or os.path.realpath(folder_of(process.pid, state)) == wanted:
             return process.pid
     which = f" that reports to {target}" if target else ""
     raise LiveError(
@@ -151,7 +153,7 @@ def command_of(pid: int) -> str:
     return ""
 
 
-def _folder_of(pid: int, state: dict[str, Any]) -> str:
+def folder_of(pid: int, state: dict[str, Any]) -> str:
     """Its logdir, as seen from here: a relative path is its working directory's."""
     logdir = str(state.get("logdir", ""))
     with contextlib.suppress(OSError):
