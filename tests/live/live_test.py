@@ -35,7 +35,8 @@ def job(
         text=True,
     ) as process:
         assert process.stdout is not None
-        process.stdout.readline()
+        for _ in range(5):
+            process.stdout.readline()
         yield process
         process.kill()
 
@@ -61,6 +62,10 @@ def test_a_running_job_says_its_use_its_lines_and_when_it_will_not_fit(job: Any)
     (trend,) = last["trends"]
     assert 0.2 * MIB < trend["bytes_per_second"] < 2.5 * MIB
     assert 0 < trend["seconds_until_full"] < 1280
+    # A step makes one tensor more; what it began with is told by the pool itself.
+    (forecast,) = last["forecasts"]
+    assert MIB <= forecast["step_bytes"] < 1.5 * MIB
+    assert in_use[0] - MIB <= forecast["peak_bytes"] <= in_use[1] + 2 * MIB
     line = SCRIPT.read_text().splitlines().index("        kept.append(weights + float(step))") + 1
     assert last["lines"][0]["key"].split()[0].endswith(f"grow.py:{line}")
 

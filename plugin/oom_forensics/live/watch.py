@@ -3,8 +3,8 @@
     oom-forensics watch            # the newest job of this machine
     oom-forensics watch 1234 --json
 
-Use, peak and limit come from the job itself, once a second; who holds the memory comes from a
-snapshot that the converter reads, taken as seldom as keeps its cost below a fiftieth of the job.
+Use, peak and limit come from the job itself, once a second; who holds the memory, and what a step
+needs, comes from a snapshot that the converter reads, taken as seldom as keeps its cost below a fiftieth of the job.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from oom_forensics.datasets import AllocationGroup, GroupBy
+from oom_forensics.datasets import AllocationGroup, GroupBy, StepUse
 from oom_forensics.live.process import LiveError, LiveProcess, command_of, find_process
 from oom_forensics.sizes import size_text
 from oom_forensics.trace import Trace, TraceError
@@ -35,6 +35,28 @@ EXIT_UNREADABLE = 1
 # Of the job's time, what snapshots may take.
 _SNAPSHOT_SHARE = 0.02
 _HOLDERS = 5
+# Steps that the next one is taken to be like; the first ones make what all others use.
+_LIKE_STEPS = 20
+
+
+@dataclass
+class StepForecast:
+    """What the step under way is expected to use of an allocator."""
+
+    allocator: str
+    step_bytes: int
+    """The most that one of the last steps used beyond what was in use as it began."""
+    peak_bytes: int
+    """With what was in use as the step began."""
+
+
+@dataclass
+class Snapshot:
+    """What the job's last snapshot told."""
+
+    layers: list[AllocationGroup] = field(default_factory=list)
+    lines: list[AllocationGroup] = field(default_factory=list)
+    forecasts: list[StepForecast] = field(default_factory=list)
 
 
 @dataclass
@@ -42,8 +64,7 @@ class Sample:
     """What is known of the job at one moment."""
 
     state: dict[str, Any]
-    layers: list[AllocationGroup] = field(default_factory=list)
-    lines: list[AllocationGroup] = field(default_factory=list)
+    snapshot: Snapshot
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -73,8 +94,7 @@ def _samples(
     Raises:
       LiveError: It could not be asked even once.
     """
-    layers: list[AllocationGroup] = []
-    lines: list[AllocationGroup] = []
+    snapshot = Snapshot()
     next_snapshot_s = 0.0
     taken = 0
     while not count or taken < count:
@@ -88,18 +108,18 @@ def _samples(
         began_s = time.monotonic()
         if holders and began_s >= next_snapshot_s:
             try:
-                layers, lines = _holders(process)
+                snapshot = _snapshot(process)
             except (LiveError, TraceError):
                 # Of a job that allocates nothing yet, or that ends right now.
-                layers, lines = [], []
+                snapshot = Snapshot()
             took_s = time.monotonic() - began_s
             next_snapshot_s = began_s + max(interval_s, took_s / _SNAPSHOT_SHARE)
-        yield Sample(state, layers, lines)
+        yield Sample(state, snapshot)
         taken += 1
         time.sleep(interval_s)
 
 
-def _holders(process: LiveProcess) -> tuple[list[AllocationGroup], list[AllocationGroup]]:
+def _snapshot(process: LiveProcess) -> Snapshot:
     with tempfile.TemporaryDirectory(prefix="oom_forensics_watch_") as folder:
         run = process.snapshot(Path(folder))
         with Trace(run) as trace:
@@ -107,14 +127,29 @@ def _holders(process: LiveProcess) -> tuple[list[AllocationGroup], list[Allocati
                 trace.allocations(at="end", group_by=group_by, limit=1).groups[:_HOLDERS]
                 for group_by in (GroupBy.GROUP_SCOPE, GroupBy.GROUP_LINE)
             )
-    return layers, lines
+            forecasts = list(_forecasts(trace.steps().steps))
+    return Snapshot(layers, lines, forecasts)
+
+
+def _forecasts(steps: Sequence[StepUse]) -> Iterator[StepForecast]:
+    by_allocator: dict[str, list[StepUse]] = {}
+    for step in steps:
+        by_allocator.setdefault(step.allocator, []).append(step)
+    for allocator, (*complete, under_way) in by_allocator.items():
+        if complete:
+            step_bytes = max(
+                step.peak.in_use_bytes - step.begin_in_use_bytes
+                for step in complete[-_LIKE_STEPS:]
+            )
+            yield StepForecast(allocator, step_bytes, under_way.begin_in_use_bytes + step_bytes)
 
 
 def _described(sample: Sample) -> dict[str, Any]:
     return {
         **sample.state,
-        "layers": [_group(each) for each in sample.layers],
-        "lines": [_group(each) for each in sample.lines],
+        "layers": [_group(each) for each in sample.snapshot.layers],
+        "lines": [_group(each) for each in sample.snapshot.lines],
+        "forecasts": [asdict(each) for each in sample.snapshot.forecasts],
     }
 
 
@@ -142,7 +177,9 @@ def _picture(sample: Sample, command: str) -> Group:
         facts += f", step {state['step']}"
     if state["out_of_memories"]:
         facts += f", {state['out_of_memories']} out-of-memories"
-    allocators = Table("allocator", "", "in use", "peak", "reserved", "limit", "growth", box=None)
+    allocators = Table(
+        "allocator", "", "in use", "peak", "reserved", "limit", "a step's peak", "growth", box=None
+    )
     for each in state["allocators"]:
         limit = each.get("limit_bytes", 0)
         in_use = each.get("in_use_bytes", 0)
@@ -153,11 +190,13 @@ def _picture(sample: Sample, command: str) -> Group:
                 size_text(each[key]) if each.get(key) else ""
                 for key in ("in_use_bytes", "peak_in_use_bytes", "reserved_bytes", "limit_bytes")
             ),
+            _forecast(sample, each["name"]),
             _growth(state, each["name"]),
         )
     holders = Table("holds most, by layer", "", "by line", "", box=None)
-    for row in range(max(len(sample.layers), len(sample.lines))):
-        holders.add_row(*_cells(sample.layers, row), *_cells(sample.lines, row))
+    layers, lines = sample.snapshot.layers, sample.snapshot.lines
+    for row in range(max(len(layers), len(lines))):
+        holders.add_row(*_cells(layers, row), *_cells(lines, row))
     return Group(title, facts, "", allocators, "", holders)
 
 
@@ -169,9 +208,20 @@ def _cells(groups: list[AllocationGroup], row: int) -> tuple[str, str]:
     return name, size_text(group.allocated_bytes)
 
 
+def _forecast(sample: Sample, allocator: str) -> str:
+    for each in sample.snapshot.forecasts:
+        if _is_same(each.allocator, allocator):
+            return f"{size_text(each.peak_bytes)} (+{size_text(each.step_bytes)})"
+    return ""
+
+
+def _is_same(one: str, other: str) -> bool:
+    return one.partition("#")[0] == other.partition("#")[0]
+
+
 def _growth(state: dict[str, Any], allocator: str) -> str:
     for trend in state["trends"]:
-        if trend["allocator"].partition("#")[0] == allocator.partition("#")[0]:
+        if _is_same(trend["allocator"], allocator):
             text = f"+{size_text(round(trend['bytes_per_second']))}/s"
             left_s = trend.get("seconds_until_full")
             return text if left_s is None else f"{text}, full in {_duration(left_s)}"
@@ -189,14 +239,16 @@ def _one_line(sample: Sample) -> str:
     parts = [f"step {state['step']}"] if "step" in state else []
     for each in state["allocators"]:
         limit = f" of {size_text(each['limit_bytes'])}" if each.get("limit_bytes") else ""
+        forecast = _forecast(sample, each["name"])
         growth = _growth(state, each["name"])
         parts.append(
             f"{each['name']}: {size_text(each.get('in_use_bytes', 0))}{limit} in use,"
             f" peak {size_text(each.get('peak_in_use_bytes', 0))}"
+            + (f", a step's peak {forecast}" if forecast else "")
             + (f", {growth}" if growth else "")
         )
-    if sample.lines:
-        name, size = _cells(sample.lines, 0)
+    if sample.snapshot.lines:
+        name, size = _cells(sample.snapshot.lines, 0)
         parts.append(f"most: {size} of {name}")
     return "; ".join(parts) or "no allocator yet"
 
@@ -217,6 +269,6 @@ def _parser() -> argparse.ArgumentParser:
         "--no-holders",
         dest="holders",
         action="store_false",
-        help="takes no snapshots: in use and limits alone",
+        help="takes no snapshots: in use, growth and limits alone",
     )
     return parser
