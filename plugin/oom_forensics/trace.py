@@ -16,6 +16,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import tempfile
 import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -133,6 +134,57 @@ class Trace:
             "text/plain": "OOM Forensics: a page, for notebooks that show HTML",
         }
         notebook.display(shown, raw=True)
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Writes what tells of this trace into a folder; returns the page.
+
+        The page is `index.html`, the whole story `report.txt`, and each out-of-memory, as
+        `oom_window()` has it, `oom_window.json`.
+
+        Raises:
+          TraceError: it cannot be made or written; the sentence says why.
+        """
+        files = {
+            "report.txt": self.report(full=True),
+            "oom_window.json": json.dumps(self.ask(Query(dataset=DatasetKind.OOM_WINDOW)), indent=2),
+            "index.html": self.to_html(),
+        }
+        target = Path(folder).expanduser()
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+            for name, text in files.items():
+                (target / name).write_text(text, encoding="utf-8")
+        except OSError as error:
+            because = os.strerror(error.errno or 0)
+            raise TraceError(f"Cannot write to {target}: {because}.") from None
+        return target / "index.html"
+
+    def to_mlflow(self, artifact_path: str = "oom_forensics") -> str:
+        """Logs what `save` writes as artifacts of MLflow's active run; returns the page's URI.
+
+        Raises:
+          TraceError: it cannot be made, or MLflow is not installed.
+        """
+        mlflow = _library("mlflow")
+        with tempfile.TemporaryDirectory(prefix="oom_forensics_") as folder:
+            self.save(folder)
+            mlflow.log_artifacts(folder, artifact_path)
+        return str(mlflow.get_artifact_uri(f"{artifact_path}/index.html"))
+
+    def to_wandb(self, folder: str = "oom_forensics") -> str:
+        """Saves what `save` writes with W&B's active run; returns the page's URL.
+
+        It is that of the run's file; of a run that is offline, that of the file on this machine.
+
+        Raises:
+          TraceError: it cannot be made, W&B is not installed, or has no run.
+        """
+        run = _library("wandb").run
+        if run is None:
+            raise TraceError("W&B has no run; call wandb.init() first.")
+        page = self.save(Path(run.dir, folder))
+        run.save(str(page.with_name("*")), base_path=run.dir, policy="now")
+        return f"{run.url}/files/{folder}/index.html" if run.url else page.as_uri()
 
     def _repr_html_(self) -> str:
         """The page, for a notebook whose cell ends with a trace; its story where there is none."""
@@ -397,6 +449,14 @@ class Trace:
             return output_of(command, self.path, *flags)
         except CommandError as error:
             raise TraceError(str(error)) from None
+
+
+def _library(name: str) -> Any:
+    """Imports what is no requirement of ours."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise TraceError(f"{name} is not installed; pip install {name}.") from None
 
 
 def _path_of(path: str | os.PathLike[str], run: str) -> str:
