@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -155,6 +156,49 @@ def test_a_process_without_a_collector_is_one_sentence() -> None:
         other.kill()
     assert done.returncode == 1
     assert "has no collector, or was started with OOM_FORENSICS_LIVE=0" in done.stderr
+
+
+def test_a_process_of_another_user_is_one_sentence() -> None:
+    # Whoever is not root has at least the first process to try.
+    others = [] if os.geteuid() else [subprocess.Popen(["sleep", "100"], user="nobody")]
+    pid = others[0].pid if others else 1
+    done = watch(str(pid))
+    for process in others:
+        process.kill()
+        process.wait()
+    assert done.returncode == 1
+    assert done.stderr == f"oom-forensics: Process {pid} belongs to another user.\n"
+
+
+HANGS_UP = """
+import os, socket
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(f"\\0oom_forensics-{os.getpid()}")
+listener.listen()
+print(flush=True)
+while True:
+    listener.accept()[0].close()
+"""
+
+
+def test_a_socket_that_hangs_up_is_one_sentence() -> None:
+    with subprocess.Popen([sys.executable, "-c", HANGS_UP], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        done = watch(str(process.pid))
+        process.kill()
+    assert done.returncode == 1
+    assert re.fullmatch(
+        rf"oom-forensics: Process {process.pid} has ended(, or serves others)?\.\n", done.stderr
+    )
+
+
+def test_a_job_that_does_not_answer_is_one_sentence(job: Any) -> None:
+    job.send_signal(signal.SIGSTOP)
+    done = watch(str(job.pid))
+    job.send_signal(signal.SIGCONT)
+    assert done.returncode == 1
+    assert done.stderr == f"oom-forensics: Process {job.pid} has not answered for 10 s.\n"
 
 
 def test_watching_ends_with_the_job(bfc_environment: dict[str, str], tmp_path: Path) -> None:
