@@ -199,7 +199,7 @@ std::string Collector::AnswerLive(std::string_view request) {
   if (request == "state") return LiveStateJson();
   if (request.substr(0, kSnapshot.size()) == kSnapshot) {
     std::string error;
-    const std::string folder = flight_recorder_.Snapshot(
+    const std::string folder = flight_recorder_.SnapshotForWatcher(
         std::string(request.substr(kSnapshot.size())), &error);
     json.Field(folder.empty() ? "error" : "folder",
                folder.empty() ? error : folder);

@@ -305,6 +305,12 @@ std::string FlightRecorder::Snapshot(const std::string& logdir,
   return run.path();
 }
 
+std::string FlightRecorder::SnapshotForWatcher(const std::string& folder,
+                                               std::string* error) {
+  Run run(sources_, "snapshot", {}, 0, std::nullopt);
+  return run.Write(folder, "", "", error) ? run.path() : "";
+}
+
 std::string FlightRecorder::Logdir(const Settings& settings) {
   if (!settings.logdir.empty()) return settings.logdir;
   {

@@ -56,6 +56,9 @@ class FlightRecorder : public RefusalListener {
   // Writes what is there now into `logdir` (empty: where reports go). Returns
   // the folder, or nothing and a sentence in `error`.
   std::string Snapshot(const std::string& logdir, std::string* error);
+  // The same for one who watches from outside: the process's own last report
+  // and list of runs stay as they are.
+  std::string SnapshotForWatcher(const std::string& folder, std::string* error);
 
   // A library failed that had no memory of its own, as an error with this
   // message tells, right after the devices were looked at: writes what is there

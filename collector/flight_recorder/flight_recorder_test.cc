@@ -282,6 +282,18 @@ TEST_F(FlightRecorderTest, OneIncidentSpendsOneReport) {
   EXPECT_EQ(Traces().size(), 2u) << "max_reports";
 }
 
+TEST_F(FlightRecorderTest, WhoWatchesLeavesTheProcesssOwnReportAlone) {
+  flight_recorder_.OnOutOfMemory(Refuse("op", "[1]"));
+  const std::string report = flight_recorder_.stories().LastReport();
+  std::string error;
+  const fs::path folder = logdir_ / "elsewhere";
+  EXPECT_NE(flight_recorder_.SnapshotForWatcher(folder, &error), "") << error;
+  EXPECT_EQ(Traces(folder).size(), 1u);
+  EXPECT_EQ(flight_recorder_.stories().LastReport(), report);
+  EXPECT_EQ(flight_recorder_.written_runs().TakeJson().find("elsewhere"),
+            std::string::npos);
+}
+
 TEST_F(FlightRecorderTest, EachRefusalIsCountedByItsIncidentsVerdict) {
   // Its limit tells all that there is to tell.
   has_layout_ = false;

@@ -163,7 +163,7 @@ class OomForensicsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
                 "version": run.version,
                 "live": run.name.startswith(LIVE_PREFIX),
             }
-            for run in (*self._runs.all(), *self._live.all())
+            for run in (*self._live.all(), *self._runs.all())
         ]
         if not runs and self._runs.problem:
             raise _HttpError(503, self._runs.problem)

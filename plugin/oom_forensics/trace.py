@@ -146,7 +146,9 @@ class Trace:
         """
         files = {
             "report.txt": self.report(full=True),
-            "oom_window.json": json.dumps(self.ask(Query(dataset=DatasetKind.OOM_WINDOW)), indent=2),
+            "oom_window.json": json.dumps(
+                self.ask(Query(dataset=DatasetKind.OOM_WINDOW)), indent=2
+            ),
             "index.html": self.to_html(),
         }
         target = Path(folder).expanduser()

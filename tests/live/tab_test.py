@@ -46,7 +46,7 @@ def tab(tmp_path: Path) -> Iterator[Tab]:
     """A TensorBoard on an empty logdir."""
     logdir = tmp_path / "logs"
     logdir.mkdir()
-    command = ["-m", "tensorboard.main", "--logdir", logdir, "--port=0", "--host=127.0.0.1"]
+    command = ["-m", "tensorboard.main", f"--logdir={logdir}", "--port=0", "--host=127.0.0.1"]
     with subprocess.Popen(
         [sys.executable, *command],
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "TMPDIR": str(tmp_path)},

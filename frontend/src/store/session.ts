@@ -29,11 +29,15 @@ export const reloads = signal(0);
 /** Counts the reader's further tries after an error; whatever failed is asked again. */
 export const retries = signal(0);
 
-/** The run on screen: the chosen one if it exists, else the newest. */
+/** The run on screen: the chosen one if it exists, else the newest that is recorded: to look at a job costs it something. */
 export const currentRun = computed<Run | undefined>(() => {
   const list = runs.value;
   if (list.state !== 'ready') return undefined;
-  return list.value.find(({ run }) => run === selection.value.run) ?? list.value[0];
+  return (
+    list.value.find(({ run }) => run === selection.value.run) ??
+    list.value.find(({ live }) => !live) ??
+    list.value[0]
+  );
 });
 
 /** Run, host and allocator on screen; undefined until the run's info is there. */

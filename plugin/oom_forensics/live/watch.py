@@ -4,7 +4,8 @@
     oom-forensics watch 1234 --json
 
 Use, peak and limit come from the job itself, once a second; who holds the memory, and what a step
-needs, comes from a snapshot that the converter reads, taken as seldom as keeps its cost below a fiftieth of the job.
+needs, comes from a snapshot that the converter reads, taken as seldom as keeps its cost below a
+fiftieth of the job.
 """
 
 from __future__ import annotations
@@ -138,8 +139,7 @@ def _forecasts(steps: Sequence[StepUse]) -> Iterator[StepForecast]:
     for allocator, (*complete, under_way) in by_allocator.items():
         if complete:
             step_bytes = max(
-                step.peak.in_use_bytes - step.begin_in_use_bytes
-                for step in complete[-_LIKE_STEPS:]
+                step.peak.in_use_bytes - step.begin_in_use_bytes for step in complete[-_LIKE_STEPS:]
             )
             yield StepForecast(allocator, step_bytes, under_way.begin_in_use_bytes + step_bytes)
 
