@@ -247,8 +247,10 @@ def _one_line(sample: Sample) -> str:
             + (f", a step's peak {forecast}" if forecast else "")
             + (f", {growth}" if growth else "")
         )
-    if sample.snapshot.lines:
-        name, size = _cells(sample.snapshot.lines, 0)
+    layers, lines = sample.snapshot.layers, sample.snapshot.lines
+    # A snapshot has the lines of eager ops alone.
+    if most := lines if lines and lines[0].line.file else layers:
+        name, size = _cells(most, 0)
         parts.append(f"most: {size} of {name}")
     return "; ".join(parts) or "no allocator yet"
 
