@@ -89,7 +89,7 @@ def test_a_running_job_is_a_run_that_grows_until_it_ends(
     assert later > first
     assert job.poll() is None
     # It was looked at where nobody finds it later.
-    assert list((tmp_path / "logs").rglob("*")) == []
+    assert list((tmp_path / "logs").rglob("*.xplane.pb")) == []
 
     job.kill()
     job.wait()
