@@ -26,7 +26,8 @@ PlaneBuilder::PlaneBuilder(std::string_view name)
 }
 
 int64_t PlaneBuilder::StatId(std::string_view text) {
-  return stat_ids_.emplace(text, static_cast<int64_t>(stat_ids_.size() + 1))
+  // Not emplace(), which makes an entry before it looks.
+  return stat_ids_.try_emplace(text, static_cast<int64_t>(stat_ids_.size() + 1))
       .first->second;
 }
 

@@ -126,23 +126,25 @@ class AllocatorPlaneWriter {
       AddRegionStats(region.address, region.size_bytes);
       line.EndEvent();
     }
-    std::vector<const LiveAllocation*> allocations;
-    for (const LiveAllocation& allocation : baseline.allocations) {
-      if (allocation.allocator == info_.id) {
-        allocations.push_back(&allocation);
-      }
+    // What is compared lies side by side: millions are sorted.
+    std::vector<std::pair<int64_t, size_t>> by_birth;
+    for (size_t i = 0; i < baseline.allocations.size(); ++i) {
+      const LiveAllocation& allocation = baseline.allocations[i];
+      if (allocation.allocator != info_.id) continue;
+      by_birth.emplace_back(allocation.born_ns, i);
     }
-    std::sort(allocations.begin(), allocations.end(),
-              [](const LiveAllocation* a, const LiveAllocation* b) {
-                return std::pair(a->born_ns, a->address) <
-                       std::pair(b->born_ns, b->address);
+    std::sort(by_birth.begin(), by_birth.end(),
+              [&](const auto& a, const auto& b) {
+                if (a.first != b.first) return a.first < b.first;
+                return baseline.allocations[a.second].address <
+                       baseline.allocations[b.second].address;
               });
-    for (const LiveAllocation* allocation : allocations) {
+    for (const auto& [born_ns, index] : by_birth) {
+      const LiveAllocation* const allocation = &baseline.allocations[index];
       BeginEvent(&line, RecordedKind::kAlloc, allocation->site, 0);
       AddAddress(allocation->address);
       AddWeight(allocation->site);
-      const int64_t age_ns =
-          std::max<int64_t>(0, baseline.time_ns - allocation->born_ns);
+      const int64_t age_ns = std::max<int64_t>(0, baseline.time_ns - born_ns);
       plane_.AddUint(event_, xevent::kStats, schema::kAgeNs,
                      static_cast<uint64_t>(age_ns));
       AddStickyStats(&line, StepIdOf(allocation->site, allocation->step_id),

@@ -16,7 +16,8 @@ from pathlib import Path
 from types import FrameType
 
 from oom_forensics.black_boxes import folders_of_user, recover
-from oom_forensics.converter_binary import ConverterMissingError, find_converter
+from oom_forensics.converter_binary import ConverterMissingError
+from oom_forensics.pages import CommandError, output_of
 
 EXIT_USAGE = 2
 # As a shell says it.
@@ -94,14 +95,8 @@ def _tell(ended: str) -> None:
     runs = [run for folder in folders if folder.is_dir() for run in recover(folder, ended)]
     for run in runs:
         try:
-            report = subprocess.run(
-                find_converter().command("report", run),
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-        except ConverterMissingError as error:
+            sys.stderr.write(output_of("report", run).decode())
+        except (CommandError, ConverterMissingError) as error:
             print(f"oom-forensics: {error}", file=sys.stderr)
             return
-        sys.stderr.write(report.stdout + report.stderr)
         print(f"The whole story: oom-forensics report {run}", file=sys.stderr)
