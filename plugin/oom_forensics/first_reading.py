@@ -60,12 +60,9 @@ def complete_all_of(arguments: Sequence[str]) -> str:
             run = argument.partition("=")[2]
         elif argument == "--run":
             run = "".join(arguments[at + 1 : at + 2])
-    problems = [
-        complete(value, run)
-        for argument in arguments
-        if (value := argument.partition("=")[2] if argument.startswith("--") else argument)
-        and os.path.exists(value)
-    ]
+    # Other flags take no traces.
+    paths = [argument.removeprefix("--other-path=") for argument in arguments]
+    problems = [complete(path, run) for path in paths if os.path.exists(path)]
     return next(filter(None, problems), "")
 
 

@@ -44,11 +44,13 @@ def test_the_job_leaves_the_step_and_its_first_reader_the_forecast(
     trace: Path, command: Command
 ) -> None:
     assert forecasts(trace) == 0
+    written_ns = trace.stat().st_mtime_ns
     (step,) = recorded.steps_in(trace)
     assert step.allocator == "bfc_cpu_allocator_for_gpu#0"
     first = command("report", "--full", trace.parents[3])
     assert "The whole step needs" in first.stdout, first.stderr
     assert forecasts(trace) == 1
+    assert trace.stat().st_mtime_ns == written_ns, "it is no newer run"
     assert recorded.steps_in(trace) == []
     content = trace.read_bytes()
     again = command("report", "--full", trace.parents[3])

@@ -58,7 +58,8 @@ def append_planes(trace: Path, xspace: bytes) -> None:
         shutil.copyfile(trace, longer)
         with longer.open("ab") as file:
             file.write(xspace)
-        shutil.copymode(trace, longer)
+        # The times too: which run is the newest is asked by them.
+        shutil.copystat(trace, longer)
         longer.replace(trace)
     finally:
         longer.unlink(missing_ok=True)
