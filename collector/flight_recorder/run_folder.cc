@@ -18,6 +18,8 @@ namespace oom_forensics::collector {
 namespace {
 
 constexpr char kProfileFolder[] = "/plugins/profile";
+// A file that is being written ends so.
+constexpr char kTemporary[] = ".tmp";
 constexpr int kMaxNumber = 1000;
 // Of the default folder: runs that are the first of their process, and others.
 constexpr size_t kKeptFirstRuns = 64;
@@ -66,6 +68,21 @@ std::vector<std::string> FilesIn(const std::string& folder) {
   return names;
 }
 
+// Whether another process is at it: its temporary file is there and is no
+// remnant of one that died.
+bool IsBeingWritten(const std::string& folder,
+                    const std::vector<std::string>& files) {
+  constexpr time_t kRemnantAfterS = 60;
+  return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+    struct stat status;
+    return file.size() > sizeof(kTemporary) &&
+           file.compare(file.size() - (sizeof(kTemporary) - 1),
+                        std::string::npos, kTemporary) == 0 &&
+           stat((folder + "/" + file).c_str(), &status) == 0 &&
+           time(nullptr) - status.st_mtime < kRemnantAfterS;
+  });
+}
+
 // Other processes write here too, and what one of them saw first is worth more
 // than the fifth report of another.
 void RemoveOldRuns(const std::string& logdir) {
@@ -78,8 +95,8 @@ void RemoveOldRuns(const std::string& logdir) {
   for (const std::string& run : runs) {
     const std::string folder = profiles + "/" + run;
     const std::vector<std::string> files = FilesIn(folder);
-    // Somebody is about to write it.
-    if (files.empty()) continue;
+    // Somebody is about to write it, or writes.
+    if (files.empty() || IsBeingWritten(folder, files)) continue;
     const bool is_first = access((folder + kFirstOfProcess).c_str(), F_OK) == 0;
     if (is_first ? ++firsts <= kKeptFirstRuns : ++others <= kKeptOtherRuns) {
       continue;
@@ -134,7 +151,7 @@ std::optional<RunFolder> RunFolder::Make(const std::string& logdir,
 bool RunFolder::Write(const std::string& name, const std::string& bytes,
                       std::string* error) const {
   const std::string target = path_ + "/" + name;
-  const std::string temporary = path_ + "/." + name + ".tmp";
+  const std::string temporary = path_ + "/." + name + kTemporary;
   const int file =
       open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) {
