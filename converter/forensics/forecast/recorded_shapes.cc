@@ -64,7 +64,9 @@ class ShapeCollector {
     use.is_variable = variable_shapes_.count(site.shape) != 0;
     use.is_graph_node = ModeOf(host_, site) == GRAPH;
     use.is_input = use.op == kNext || use.op.empty();
-    use.is_gathered = use.op == "GatherV2" || use.op == "ResourceGather";
+    // In a graph of its own it may be tf.data's, which picks examples so.
+    use.is_gathered = !use.is_graph_node &&
+                      (use.op == "GatherV2" || use.op == "ResourceGather");
     use.is_refused = id == refused_;
     if (!ParseShape(host_.ShapeOf(site), &use.dims) || use.dims.empty()) return;
     // Shapes, indices and counters: vectors of integers, not data.
