@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -87,7 +88,11 @@ def test_it_is_found_by_its_logdir_and_shown_line_by_line(job: Any) -> None:
 def metrics_of(pid: int) -> dict[str, list[tuple[dict[str, str], float]]]:
     """What Prometheus reads of one job: by metric, labels and value."""
     with subprocess.Popen(
-        [COMMAND, "metrics", "--port=0"], stdout=subprocess.PIPE, text=True
+        [COMMAND, "metrics", "--port=0"],
+        stdout=subprocess.PIPE,
+        text=True,
+        # As in a terminal: what a shell starts in the background does not hear Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as server:
         assert server.stdout is not None
         try:
@@ -96,6 +101,9 @@ def metrics_of(pid: int) -> dict[str, list[tuple[dict[str, str], float]]]:
                 text = answer.read().decode()
         finally:
             server.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                server.wait(timeout=60)
+            server.kill()
     assert server.returncode == 0
     found: dict[str, list[tuple[dict[str, str], float]]] = {}
     for family in text_string_to_metric_families(text):
