@@ -7,6 +7,7 @@ called, where there is one.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import subprocess
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from oom_forensics.converter_binary import ConverterMissingError, find_converter
 
-if sys.platform != "win32":  # where there is no collector either
+with contextlib.suppress(ImportError):  # where there is none there is no collector either
     import fcntl
 
 SUFFIX = ".oombox"
@@ -31,7 +32,7 @@ _tried: set[tuple[str, int, int]] = set()
 
 def folders_of_user() -> list[Path]:
     """Returns where boxes lie whose process knew of no logdir, or could not use it."""
-    if sys.platform == "win32":
+    if not hasattr(os, "getuid"):
         return []
     name = f"oom_forensics-{os.getuid()}"
     return [Path(os.environ.get("TMPDIR") or "/tmp") / name, Path("/var/tmp") / name]  # noqa: S108

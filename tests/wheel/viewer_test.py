@@ -54,7 +54,8 @@ def test_the_one_for_viewing_fits_any_platform(viewer: Path) -> None:
 def test_it_needs_what_runs_it_and_can_ask_for_the_collector(viewer: Path) -> None:
     needed = metadata_of(viewer).get_all("Requires-Dist", [])
     always = {each.split(">")[0] for each in needed if "extra ==" not in each}
-    assert always == {"tensorboard", "wasmtime"}
+    # tomli before Python 3.11.
+    assert always == {"tensorboard", "wasmtime", "rich", "tomli"}
     assert f'oom-forensics-collector=={version_of(ROOT)}; extra == "tensorflow"' in needed
 
 
