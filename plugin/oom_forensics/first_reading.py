@@ -17,8 +17,6 @@ from pathlib import Path
 from oom_forensics.in_training.evidence import trace_file
 from oom_forensics.runs import TRACE_SUFFIX, scan
 
-_STEP = "/oom_forensics:step"
-_FORECAST = "/oom_forensics:forecast"
 _LIMIT_S = 150.0
 # They limit the pools of the user's jobs, and would limit this one's.
 _NOT_FOR_IT = (
@@ -82,7 +80,7 @@ def _lacks_forecast(trace: Path) -> bool:
         names = list(trace_file.plane_names(trace))
     except (OSError, ValueError, IndexError):
         return False
-    return names.count(_STEP) > names.count(_FORECAST)
+    return names.count(trace_file.STEP) > names.count(trace_file.FORECAST)
 
 
 def _forecast(trace: Path) -> str:

@@ -23,6 +23,10 @@ _OURS = "/oom_forensics:"
 _SESSION = "/oom_forensics:session"
 _SOURCE = "/oom_forensics:source"
 _MODULES = "/host:metadata"
+FORECAST = "/oom_forensics:forecast"
+"""The plane of what a step would have asked for."""
+STEP = "/oom_forensics:step"
+"""The plane of what such a forecast is made of."""
 
 
 class RecordedOp(NamedTuple):

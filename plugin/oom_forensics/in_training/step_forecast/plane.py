@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from oom_forensics.in_training.evidence.trace_file import ModuleName
+from oom_forensics.in_training.evidence.trace_file import FORECAST, ModuleName
 from oom_forensics.in_training.step_forecast.memory import Requests, Site
 
-_PLANE = "/oom_forensics:forecast"
 _MODULES_PLANE = "/host:metadata"
 # Names of ops that were not understood; more are counted.
 _NAMED = 50
@@ -49,7 +48,7 @@ def serialized(forecasts: Sequence[Forecast]) -> bytes:
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
     space = xplane_pb2.XSpace()
-    writer = _PlaneWriter(space.planes.add(name=_PLANE))
+    writer = _PlaneWriter(space.planes.add(name=FORECAST))
     for forecast in forecasts:
         writer.add(forecast)
     modules = {name: each for made in forecasts for name, each in made.modules.items()}

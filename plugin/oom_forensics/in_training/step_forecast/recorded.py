@@ -16,7 +16,6 @@ from typing import Any
 from oom_forensics.in_training.evidence import trace_file
 from oom_forensics.in_training.step_forecast.step_function import Argument, StepFunction
 
-PLANE = "/oom_forensics:step"
 # What decides which graph TensorFlow makes of a function.
 _VARIABLES = ("TF_ENABLE_ONEDNN_OPTS",)
 _REASON = "it was not made yet: open the run where TensorFlow is installed."
@@ -51,7 +50,7 @@ def serialized(recorded: RecordedStep) -> bytes:
 
     step = recorded.step
     space = xplane_pb2.XSpace()
-    plane = space.planes.add(name=PLANE)
+    plane = space.planes.add(name=trace_file.STEP)
     head = plane.event_metadata[1]
     head.id = 1
     head.name = "forecast"
@@ -89,12 +88,13 @@ def steps_in(trace: Path) -> list[RecordedStep]:
     """
     made = {
         (_text(plane, "function", each), _number(plane, "step_id", each))
-        for plane in trace_file.plane_headers(trace, "/oom_forensics:forecast")
+        for plane in trace_file.plane_headers(trace, trace_file.FORECAST)
         for each in plane.event_metadata.values()
         if each.name == "forecast"
     }
     found = [
-        _read(plane, plane.event_metadata[1]) for plane in trace_file.plane_headers(trace, PLANE)
+        _read(plane, plane.event_metadata[1])
+        for plane in trace_file.plane_headers(trace, trace_file.STEP)
     ]
     return [each for each in found if (each.step.name, each.step_id) not in made]
 
