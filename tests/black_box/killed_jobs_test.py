@@ -322,8 +322,9 @@ def test_run_passes_signals_on(environment: dict[str, str]) -> None:
 
 
 _WAITS = """
-import signal, time
-signal.signal(signal.SIGUSR1, lambda *_: print("SIGUSR1", flush=True))
+import os, signal, time
+# Not print(), which may not be called within itself: the signal may come before it returns.
+signal.signal(signal.SIGUSR1, lambda *_: os.write(1, b"SIGUSR1\\n"))
 print("ready", flush=True)
 while True:
     time.sleep(1)
