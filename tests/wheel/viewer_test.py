@@ -129,6 +129,7 @@ def test_the_doctor_says_which_converter_answers(
 
 def test_it_opens_traces_where_a_system_is_not_like_unix(viewing_python: Path, run: Run) -> None:
     """What Windows does not have is taken away, as far as Python's own modules can do without."""
+    report = run(viewing_python.with_name("oom-forensics"), "report", TRACE)
     said = run(
         viewing_python,
         "-c",
@@ -145,7 +146,7 @@ def test_it_opens_traces_where_a_system_is_not_like_unix(viewing_python: Path, r
         "sys.exit(oom_forensics.command.main(['--version']))\n",
     )
     assert "oom-forensics 0." in said
-    assert len(said.splitlines()) > 10
+    assert report.strip() in said
 
 
 def test_with_the_collector_pages_are_made_by_its_converter(
