@@ -10,7 +10,7 @@ import tensorflow as tf
 
 keras: Any = tf.keras
 keras.utils.set_random_seed(1)
-print(keras.__version__)
+print(getattr(keras, "__version__", "2"))  # tf_keras has none of its own.
 traces: list[str] = []
 
 
