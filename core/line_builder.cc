@@ -10,9 +10,9 @@ namespace oom_forensics {
 namespace xline = schema::xline;
 namespace xevent = schema::xevent;
 
-LineBuilder::LineBuilder(int64_t id, std::string_view name,
-                         int64_t timestamp_ns)
-    : writer_(bytes_) {
+LineBuilder::LineBuilder(protozero::pbf_writer* plane, int64_t id,
+                         std::string_view name, int64_t timestamp_ns)
+    : writer_(*plane, schema::xplane::kLines) {
   writer_.add_int64(xline::kId, id);
   AddText(&writer_, xline::kName, name);
   writer_.add_int64(xline::kTimestampNs, timestamp_ns);

@@ -18,8 +18,10 @@ inline protozero::data_view View(std::string_view text) {
 
 class LineBuilder {
  public:
-  // `timestamp_ns`: what the offsets of the events count from.
-  LineBuilder(int64_t id, std::string_view name, int64_t timestamp_ns);
+  // Appends to `plane`, a serialized XPlane, which nobody else may write to while
+  // the line lives. `timestamp_ns`: what the offsets of the events count from.
+  LineBuilder(protozero::pbf_writer* plane, int64_t id, std::string_view name,
+              int64_t timestamp_ns);
   LineBuilder(const LineBuilder&) = delete;
   LineBuilder& operator=(const LineBuilder&) = delete;
 
@@ -29,11 +31,7 @@ class LineBuilder {
   protozero::pbf_writer* event() { return &event_; }
   void EndEvent();
 
-  // The serialised line so far.
-  const std::string& bytes() const { return bytes_; }
-
  private:
-  std::string bytes_;
   protozero::pbf_writer writer_;
   int64_t last_offset_ps_ = -1;
   std::string event_bytes_;

@@ -1,5 +1,6 @@
 #include "core/plane_builder.h"
 
+#include "core/line_builder.h"
 #include "core/text_field.h"
 #include "proto/event_schema.h"
 
@@ -20,8 +21,11 @@ void AddStat(pbf_writer* message, uint32_t field, int64_t id,
 
 }  // namespace
 
-PlaneBuilder::PlaneBuilder(std::string_view name)
-    : writer_(plane_), event_metadata_writer_(event_metadata_) {
+PlaneBuilder::PlaneBuilder(std::string* space, std::string_view name)
+    : space_(space),
+      space_writer_(*space),
+      writer_(space_writer_, schema::xspace::kPlanes),
+      event_metadata_writer_(event_metadata_) {
   AddText(&writer_, schema::xplane::kName, name);
 }
 
@@ -90,12 +94,8 @@ void PlaneBuilder::AddEventMetadataWithId(int64_t id, std::string_view fields) {
   entry.add_message(schema::map_entry::kValue, metadata);
 }
 
-void PlaneBuilder::AddLine(const LineBuilder& line) {
-  writer_.add_message(schema::xplane::kLines, line.bytes());
-}
-
-std::string PlaneBuilder::Finish() {
-  plane_.append(event_metadata_);
+void PlaneBuilder::Finish() {
+  space_->append(event_metadata_);
   for (const auto& [text, id] : stat_ids_) {
     pbf_writer entry(writer_, schema::xplane::kStatMetadata);
     entry.add_int64(schema::map_entry::kKey, id);
@@ -103,7 +103,7 @@ std::string PlaneBuilder::Finish() {
     metadata.add_int64(schema::xstat_metadata::kId, id);
     AddText(&metadata, schema::xstat_metadata::kName, text);
   }
-  return std::move(plane_);
+  writer_.commit();
 }
 
 }  // namespace oom_forensics

@@ -1,5 +1,7 @@
-// PlaneBuilder: one XPlane in the making. Numbers its stat and event metadata
-// as they are first used, and writes them last, which the wire format allows.
+// PlaneBuilder: one XPlane in the making, where it will stand in its XSpace: a
+// plane of millions of events is never copied. Numbers its stat and event
+// metadata as they are first used, and writes them last, which the wire format
+// allows.
 #ifndef OOM_FORENSICS_CORE_PLANE_BUILDER_H_
 #define OOM_FORENSICS_CORE_PLANE_BUILDER_H_
 
@@ -9,13 +11,13 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "core/line_builder.h"
-
 namespace oom_forensics {
 
 class PlaneBuilder {
  public:
-  explicit PlaneBuilder(std::string_view name);
+  // Appends to `space`, a serialized XSpace, which nobody else may write to until
+  // Finish().
+  PlaneBuilder(std::string* space, std::string_view name);
 
   // The id of the XStatMetadata with this name: of a stat, or of a string that
   // stats refer to. `text` must outlive the plane.
@@ -42,18 +44,16 @@ class PlaneBuilder {
   // As above, with an id that the caller chooses. A plane uses one of the two.
   void AddEventMetadataWithId(int64_t id, std::string_view fields);
 
-  // Appends a line as it is now.
-  void AddLine(const LineBuilder& line);
-
-  // The message itself, for stats of the plane.
+  // The message itself, for stats of the plane and for its lines.
   protozero::pbf_writer* plane() { return &writer_; }
 
-  // The finished plane, with its metadata. Ends the builder.
-  std::string Finish();
+  // Adds the metadata. Ends the builder.
+  void Finish();
 
  private:
-  std::string plane_;
+  std::string* const space_;
   std::string event_metadata_;
+  protozero::pbf_writer space_writer_;
   protozero::pbf_writer writer_;
   protozero::pbf_writer event_metadata_writer_;
   std::unordered_map<std::string_view, int64_t> stat_ids_;

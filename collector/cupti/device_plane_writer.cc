@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/line_builder.h"
 #include "core/plane_builder.h"
 #include "proto/event_schema.h"
 
@@ -75,17 +76,17 @@ using TimedEvent = std::pair<int64_t, const DriverEvent*>;
 class PlaneWriter {
  public:
   PlaneWriter(uint32_t device, const DeviceLog::Contents& contents,
-              const DeviceFacts& facts)
+              const DeviceFacts& facts, std::string* space)
       : contents_(contents),
         facts_(facts),
         device_name_(facts.name_of(static_cast<int>(device))),
-        plane_(std::string(schema::kCuptiPlanePrefix) +
-               std::to_string(device)) {}
+        plane_(space, std::string(schema::kCuptiPlanePrefix) +
+                          std::to_string(device)) {}
 
-  std::string Write(const std::vector<TimedEvent>& events, int64_t start_ns) {
+  void Write(const std::vector<TimedEvent>& events, int64_t start_ns) {
     WriteFacts();
     WriteEvents(events, start_ns);
-    return plane_.Finish();
+    plane_.Finish();
   }
 
  private:
@@ -114,14 +115,13 @@ class PlaneWriter {
   }
 
   void WriteEvents(const std::vector<TimedEvent>& events, int64_t start_ns) {
-    LineBuilder line(1, schema::kEventsLine, start_ns);
+    LineBuilder line(plane_.plane(), 1, schema::kEventsLine, start_ns);
     event_ = line.event();
     for (const auto& [time_ns, event] : events) {
       line.BeginEvent(MetadataId(event->kind), (time_ns - start_ns) * 1000);
       AddStats(*event);
       line.EndEvent();
     }
-    plane_.AddLine(line);
   }
 
   void AddStats(const DriverEvent& event) {
@@ -218,15 +218,12 @@ std::string WriteDevicePlanes(const DeviceLog::Contents& contents,
     by_device[event.device].emplace_back(std::max(time_ns, start_ns), &event);
   }
   std::string planes;
-  pbf_writer writer(planes);
   for (auto& [device, events] : by_device) {
     std::stable_sort(events.begin(), events.end(),
                      [](const TimedEvent& a, const TimedEvent& b) {
                        return a.first < b.first;
                      });
-    writer.add_message(
-        schema::xspace::kPlanes,
-        PlaneWriter(device, contents, facts).Write(events, start_ns));
+    PlaneWriter(device, contents, facts, &planes).Write(events, start_ns);
   }
   return planes;
 }

@@ -117,7 +117,8 @@ std::string WriteModulesPlane(const std::vector<int64_t>& programs,
             });
   wanted.insert(wanted.end(), others.begin(), others.end());
 
-  PlaneBuilder plane(schema::kModulesPlane);
+  std::string space;
+  PlaneBuilder plane(&space, schema::kModulesPlane);
   uint64_t written_bytes = 0;
   for (const ModuleProto* module : wanted) {
     if (written_bytes + module->bytes.size() > max_bytes) {
@@ -138,8 +139,7 @@ std::string WriteModulesPlane(const std::vector<int64_t>& programs,
     plane.AddString(plane.plane(), schema::xplane::kStats,
                     schema::kModulesWhyLeftOut, why);
   }
-  std::string space;
-  pbf_writer(space).add_message(schema::xspace::kPlanes, plane.Finish());
+  plane.Finish();
   return space;
 }
 

@@ -19,8 +19,8 @@ namespace xevent_metadata = schema::xevent_metadata;
 
 class SourcePlaneWriter {
  public:
-  explicit SourcePlaneWriter(const SourceFacts& facts)
-      : facts_(facts), plane_(schema::kSourcePlane) {}
+  SourcePlaneWriter(const SourceFacts& facts, std::string* space)
+      : facts_(facts), plane_(space, schema::kSourcePlane) {}
 
   void AddStack(StackId id, const StackFrames& frames) {
     std::string fields;
@@ -53,12 +53,12 @@ class SourcePlaneWriter {
     }
   }
 
-  std::string Finish() {
+  void Finish() {
     pbf_writer* plane = plane_.plane();
     plane_.AddString(plane, xplane::kStats, schema::kSourceLines, facts_.state);
     plane_.AddUint(plane, xplane::kStats, schema::kDroppedStacks,
                    facts_.dropped_stacks);
-    return plane_.Finish();
+    plane_.Finish();
   }
 
  private:
@@ -91,17 +91,17 @@ std::string_view ShownPath(const SourceFacts& facts, std::string_view file) {
   return file.substr(file.rfind('/') + 1);
 }
 
-std::string WriteSourcePlane(const SourceFacts& facts,
-                             const std::vector<const StackFrames*>& stacks,
-                             const std::set<StackId>& used) {
-  SourcePlaneWriter plane(facts);
+void WriteSourcePlane(const SourceFacts& facts,
+                      const std::vector<const StackFrames*>& stacks,
+                      const std::set<StackId>& used, std::string* space) {
+  SourcePlaneWriter plane(facts, space);
   for (const StackId id : used) {
     if (id <= stacks.size()) plane.AddStack(id, *stacks[id - 1]);
   }
   if (facts.paths != "none") {
     plane.AddLines(static_cast<int64_t>(stacks.size()) + 1);
   }
-  return plane.Finish();
+  plane.Finish();
 }
 
 }  // namespace oom_forensics::collector

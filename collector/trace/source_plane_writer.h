@@ -27,11 +27,11 @@ struct SourceFacts {
 // A file's path in the form that `facts` ask for.
 std::string_view ShownPath(const SourceFacts& facts, std::string_view file);
 
-// `stacks` is StackTable::Snapshot(), `used` the ids of those that are
-// referred to.
-std::string WriteSourcePlane(const SourceFacts& facts,
-                             const std::vector<const StackFrames*>& stacks,
-                             const std::set<StackId>& used);
+// Appends the plane to `space`, a serialized XSpace. `stacks` is
+// StackTable::Snapshot(), `used` the ids of those that are referred to.
+void WriteSourcePlane(const SourceFacts& facts,
+                      const std::vector<const StackFrames*>& stacks,
+                      const std::set<StackId>& used, std::string* space);
 
 }  // namespace oom_forensics::collector
 

@@ -10,6 +10,7 @@
 
 #include "collector/tensorflow/memory_dump.h"
 #include "collector/version.h"
+#include "core/line_builder.h"
 #include "core/plane_builder.h"
 #include "core/text_field.h"
 #include "proto/event_schema.h"
@@ -18,10 +19,12 @@ namespace oom_forensics::collector {
 namespace {
 
 using protozero::pbf_writer;
-namespace xspace = schema::xspace;
 namespace xplane = schema::xplane;
 namespace xevent = schema::xevent;
 namespace xevent_metadata = schema::xevent_metadata;
+
+// Of a live allocation in the trace.
+constexpr size_t kUsualBytesPerEvent = 40;
 
 std::string_view NameOf(RecordedKind kind) {
   switch (kind) {
@@ -47,24 +50,25 @@ class AllocatorPlaneWriter {
   AllocatorPlaneWriter(const SessionFacts& session, const AllocatorInfo& info,
                        const Recording& recording,
                        const std::vector<const Site*>& sites,
-                       uint64_t address_shift, std::set<StackId>* used_stacks)
+                       uint64_t address_shift, std::set<StackId>* used_stacks,
+                       std::string* space)
       : session_(session),
         info_(info),
         address_shift_(address_shift),
         recording_(recording),
         sites_(sites),
         used_stacks_(used_stacks),
-        plane_(PlaneName(info)) {
+        plane_(space, PlaneName(info)) {
     for (const Failure& failure : recording.failures) {
       failures_.emplace(failure.sequence, &failure);
     }
   }
 
-  std::string Write() {
+  void Write() {
     WriteFacts();
     WriteBaseline();
     WriteEvents();
-    return plane_.Finish();
+    plane_.Finish();
   }
 
  private:
@@ -112,7 +116,7 @@ class AllocatorPlaneWriter {
 
   void WriteBaseline() {
     const LiveState& baseline = recording_.baseline;
-    Line line(1, schema::kBaselineLine, TimestampNs());
+    Line line(plane_.plane(), 1, schema::kBaselineLine, TimestampNs());
     // Training steps belong to no allocator; the first plane carries them.
     if (info_.id == 0 && baseline.training_step != kNoStep) {
       BeginEvent(&line, RecordedKind::kStepBegin, 0, 0);
@@ -128,6 +132,7 @@ class AllocatorPlaneWriter {
     }
     // What is compared lies side by side: millions are sorted.
     std::vector<std::pair<int64_t, size_t>> by_birth;
+    by_birth.reserve(baseline.allocations.size());
     for (size_t i = 0; i < baseline.allocations.size(); ++i) {
       const LiveAllocation& allocation = baseline.allocations[i];
       if (allocation.allocator != info_.id) continue;
@@ -139,8 +144,12 @@ class AllocatorPlaneWriter {
                 return baseline.allocations[a.second].address <
                        baseline.allocations[b.second].address;
               });
-    for (const auto& [born_ns, index] : by_birth) {
+    for (size_t i = 0; i < by_birth.size(); ++i) {
+      const auto& [born_ns, index] = by_birth[i];
       const LiveAllocation* const allocation = &baseline.allocations[index];
+      // They lie by address: each would be waited for.
+      const size_t soon = by_birth[std::min(i + 16, by_birth.size() - 1)].second;
+      __builtin_prefetch(&baseline.allocations[soon]);
       BeginEvent(&line, RecordedKind::kAlloc, allocation->site, 0);
       AddAddress(allocation->address);
       AddWeight(allocation->site);
@@ -151,12 +160,11 @@ class AllocatorPlaneWriter {
                      allocation->thread);
       line.EndEvent();
     }
-    plane_.AddLine(line);
   }
 
   void WriteEvents() {
     const int64_t start_ns = recording_.baseline.time_ns;
-    Line line(2, schema::kEventsLine, TimestampNs());
+    Line line(plane_.plane(), 2, schema::kEventsLine, TimestampNs());
     recording_.ForEachEvent([&](const Event& event) {
       if (event.allocator != info_.id) return;
       BeginEvent(&line, event.kind, event.site,
@@ -187,7 +195,6 @@ class AllocatorPlaneWriter {
       }
       line.EndEvent();
     });
-    plane_.AddLine(line);
   }
 
   void BeginEvent(Line* line, RecordedKind kind, SiteId site,
@@ -277,7 +284,7 @@ class AllocatorPlaneWriter {
         kind == RecordedKind::kAlloc || kind == RecordedKind::kFailed;
     if (!has_site) site = 0;
     const uint64_t key = uint64_t{site} << 8 | static_cast<uint8_t>(kind);
-    const auto [found, is_new] = metadata_ids_.emplace(key, 0);
+    const auto [found, is_new] = metadata_ids_.try_emplace(key, 0);
     if (is_new) found->second = AddMetadata(kind, site);
     return found->second;
   }
@@ -353,9 +360,9 @@ class AllocatorPlaneWriter {
   pbf_writer* event_ = nullptr;
 };
 
-std::string WriteSessionPlane(const SessionFacts& session,
-                              const Recording& recording) {
-  PlaneBuilder builder(schema::kSessionPlane);
+void WriteSessionPlane(const SessionFacts& session, const Recording& recording,
+                       std::string* space) {
+  PlaneBuilder builder(space, schema::kSessionPlane);
   pbf_writer* plane = builder.plane();
   constexpr uint32_t kField = xplane::kStats;
   builder.AddUint(plane, kField, schema::kVersion, schema::kSchemaVersion);
@@ -389,17 +396,17 @@ std::string WriteSessionPlane(const SessionFacts& session,
   builder.AddUint(plane, kField, schema::kMinBytes, session.min_bytes);
   builder.AddUint(plane, kField, schema::kAnonymized,
                   session.anonymize_addresses ? 1 : 0);
-  return builder.Finish();
+  builder.Finish();
 }
 
 // What TensorFlow writes into the traces of its own sessions.
-std::string WriteEnvironmentPlane(const Recording& recording) {
-  PlaneBuilder builder("Task Environment");
+void WriteEnvironmentPlane(const Recording& recording, std::string* space) {
+  PlaneBuilder builder(space, "Task Environment");
   builder.AddUint(builder.plane(), xplane::kStats, "profile_start_time",
                   static_cast<uint64_t>(recording.baseline.time_ns));
   builder.AddUint(builder.plane(), xplane::kStats, "profile_stop_time",
                   static_cast<uint64_t>(recording.stop_ns));
-  return builder.Finish();
+  builder.Finish();
 }
 
 }  // namespace
@@ -432,20 +439,17 @@ std::string WriteTrace(const SessionFacts& session,
                        const std::vector<const Site*>& sites,
                        const std::vector<const StackFrames*>& stacks) {
   std::string trace;
-  pbf_writer writer(trace);
-  if (session.writes_own_file) {
-    writer.add_message(xspace::kPlanes, WriteEnvironmentPlane(recording));
-  }
-  writer.add_message(xspace::kPlanes, WriteSessionPlane(session, recording));
+  // What is not used of it costs no memory.
+  trace.reserve(kUsualBytesPerEvent * recording.baseline.allocations.size());
+  if (session.writes_own_file) WriteEnvironmentPlane(recording, &trace);
+  WriteSessionPlane(session, recording, &trace);
   std::set<StackId> used_stacks;
   for (const AllocatorInfo& info : allocators) {
-    writer.add_message(xspace::kPlanes,
-                       AllocatorPlaneWriter(session, info, recording, sites,
-                                            session.address_shift, &used_stacks)
-                           .Write());
+    AllocatorPlaneWriter(session, info, recording, sites, session.address_shift,
+                         &used_stacks, &trace)
+        .Write();
   }
-  writer.add_message(xspace::kPlanes,
-                     WriteSourcePlane(session.source, stacks, used_stacks));
+  WriteSourcePlane(session.source, stacks, used_stacks, &trace);
   return trace;
 }
 

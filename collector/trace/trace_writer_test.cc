@@ -83,8 +83,8 @@ TEST_F(TraceWriterTest, WritesTheStacksThatSitesReferToOnce) {
   Stats stats =
       planes["/oom_forensics:bfc#0"].lines["events"].events.at(0).site;
   EXPECT_EQ(stats[schema::kStack], std::to_string(used));
-  const std::string source =
-      WriteSourcePlane({}, recorder_.stacks().Snapshot(), {used});
+  std::string source;
+  WriteSourcePlane({}, recorder_.stacks().Snapshot(), {used}, &source);
   EXPECT_NE(source.find("/home/me/train.py\x1f"
                         "41\x1f"
                         "augment"),
