@@ -18,8 +18,9 @@ inline protozero::data_view View(std::string_view text) {
 
 class LineBuilder {
  public:
-  // Appends to `plane`, a serialized XPlane, which nobody else may write to while
-  // the line lives. `timestamp_ns`: what the offsets of the events count from.
+  // Appends to `plane`, a serialized XPlane, which nobody else may write to
+  // while the line lives. `timestamp_ns`: what the offsets of the events count
+  // from.
   LineBuilder(protozero::pbf_writer* plane, int64_t id, std::string_view name,
               int64_t timestamp_ns);
   LineBuilder(const LineBuilder&) = delete;

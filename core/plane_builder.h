@@ -15,8 +15,8 @@ namespace oom_forensics {
 
 class PlaneBuilder {
  public:
-  // Appends to `space`, a serialized XSpace, which nobody else may write to until
-  // Finish().
+  // Appends to `space`, a serialized XSpace, which nobody else may write to
+  // until Finish().
   PlaneBuilder(std::string* space, std::string_view name);
 
   // The id of the XStatMetadata with this name: of a stat, or of a string that

@@ -148,7 +148,8 @@ class AllocatorPlaneWriter {
       const auto& [born_ns, index] = by_birth[i];
       const LiveAllocation* const allocation = &baseline.allocations[index];
       // They lie by address: each would be waited for.
-      const size_t soon = by_birth[std::min(i + 16, by_birth.size() - 1)].second;
+      const size_t soon =
+          by_birth[std::min(i + 16, by_birth.size() - 1)].second;
       __builtin_prefetch(&baseline.allocations[soon]);
       BeginEvent(&line, RecordedKind::kAlloc, allocation->site, 0);
       AddAddress(allocation->address);
