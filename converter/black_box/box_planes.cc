@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/line_builder.h"
 #include "core/plane_builder.h"
 #include "core/text_field.h"
 #include "proto/event_schema.h"
@@ -78,28 +79,27 @@ class BoxPlanes {
 
   std::string Write() {
     std::string space;
-    pbf_writer writer(space);
-    writer.add_message(schema::xspace::kPlanes, Environment());
-    writer.add_message(schema::xspace::kPlanes, Session());
-    writer.add_message(schema::xspace::kPlanes, Memory());
-    writer.add_message(schema::xspace::kPlanes, Blocks());
-    writer.add_message(schema::xspace::kPlanes, Source());
+    WriteEnvironment(&space);
+    WriteSession(&space);
+    WriteMemory(&space);
+    WriteBlocks(&space);
+    WriteSource(&space);
     return space;
   }
 
  private:
-  std::string Environment() const {
-    PlaneBuilder plane("Task Environment");
+  void WriteEnvironment(std::string* space) const {
+    PlaneBuilder plane(space, "Task Environment");
     plane.AddUint(plane.plane(), xplane::kStats, "profile_start_time",
                   static_cast<uint64_t>(start_ns_));
     plane.AddUint(plane.plane(), xplane::kStats, "profile_stop_time",
                   static_cast<uint64_t>(stop_ns_));
-    return plane.Finish();
+    plane.Finish();
   }
 
-  std::string Session() const {
+  void WriteSession(std::string* space) const {
     const black_box::Header& header = box_.header;
-    PlaneBuilder plane(schema::kSessionPlane);
+    PlaneBuilder plane(space, schema::kSessionPlane);
     const auto add = [&](std::string_view name, std::string_view text) {
       plane.AddString(plane.plane(), xplane::kStats, name, text);
     };
@@ -113,11 +113,11 @@ class BoxPlanes {
     add(schema::kCollectorVersion, TextOf(header.collector_version));
     add(schema::kTensorFlowVersion, TextOf(header.tensorflow_version));
     add(schema::kOrigin, "death");
-    return plane.Finish();
+    plane.Finish();
   }
 
-  std::string Memory() const {
-    PlaneBuilder plane(schema::kHostMemoryPlane);
+  void WriteMemory(std::string* space) const {
+    PlaneBuilder plane(space, schema::kHostMemoryPlane);
     std::string sample_name;
     pbf_writer(sample_name)
         .add_string(xevent_metadata::kName, View(schema::kHostSample));
@@ -128,22 +128,21 @@ class BoxPlanes {
         return sample->*quantity.value != 0;
       };
       if (std::none_of(samples_.begin(), samples_.end(), known)) continue;
-      LineBuilder line(++line_id, quantity.name, 0);
+      LineBuilder line(plane.plane(), ++line_id, quantity.name, 0);
       for (const Sample* const sample : samples_) {
         line.BeginEvent(sample_id, OffsetPs(TimeOf(*sample)));
         plane.AddUint(line.event(), xevent::kStats, schema::kBytes,
                       sample->*quantity.value);
         line.EndEvent();
       }
-      plane.AddLine(line);
     }
     AddFacts(++line_id, &plane);
-    return plane.Finish();
+    plane.Finish();
   }
 
   void AddFacts(int64_t line_id, PlaneBuilder* plane) const {
     const black_box::Header& header = box_.header;
-    LineBuilder line(line_id, schema::kFactsLine, 0);
+    LineBuilder line(plane->plane(), line_id, schema::kFactsLine, 0);
     const auto begin = [&](std::string_view name) {
       std::string fields;
       pbf_writer(fields).add_string(xevent_metadata::kName, View(name));
@@ -171,12 +170,11 @@ class BoxPlanes {
     add_number(schema::kHostMachine, header.machine_bytes);
     add_number(schema::kHostSampling, header.sampling_bytes.load());
     add_number(schema::kHostWatched, header.watches_malloc.load());
-    plane->AddLine(line);
   }
 
   // The live blocks, each at the time when it was made.
-  std::string Blocks() {
-    PlaneBuilder plane("/oom_forensics:host#0");
+  void WriteBlocks(std::string* space) {
+    PlaneBuilder plane(space, "/oom_forensics:host#0");
     plane.AddString(plane.plane(), xplane::kStats, schema::kAllocatorName,
                     "host");
     plane.AddString(plane.plane(), xplane::kStats, schema::kAllocatorKind,
@@ -198,19 +196,23 @@ class BoxPlanes {
       return std::pair(a->born_ns, a->address.load()) <
              std::pair(b->born_ns, b->address.load());
     });
-    LineBuilder line(2, schema::kEventsLine, 0);
+    WriteEvents(blocks, &plane);
+    plane.Finish();
+  }
+
+  void WriteEvents(const std::vector<const Block*>& blocks,
+                   PlaneBuilder* plane) {
+    LineBuilder line(plane->plane(), 2, schema::kEventsLine, 0);
     for (const Block* const block : blocks) {
-      line.BeginEvent(MetadataOf(*block, &plane), OffsetPs(block->born_ns));
-      plane.AddUint(line.event(), xevent::kStats, schema::kAddress,
-                    block->address.load());
+      line.BeginEvent(MetadataOf(*block, plane), OffsetPs(block->born_ns));
+      plane->AddUint(line.event(), xevent::kStats, schema::kAddress,
+                     block->address.load());
       if (block->weight_thousandths > 1000) {
-        plane.AddDouble(line.event(), xevent::kStats, schema::kWeight,
-                        block->weight_thousandths / 1000.0);
+        plane->AddDouble(line.event(), xevent::kStats, schema::kWeight,
+                         block->weight_thousandths / 1000.0);
       }
       line.EndEvent();
     }
-    plane.AddLine(line);
-    return plane.Finish();
   }
 
   uint32_t SiteCount() const {
@@ -277,8 +279,8 @@ class BoxPlanes {
   }
 
   // The stacks of the sites that have blocks.
-  std::string Source() {
-    PlaneBuilder plane(schema::kSourcePlane);
+  void WriteSource(std::string* space) {
+    PlaneBuilder plane(space, schema::kSourcePlane);
     for (const uint32_t site : stacks_) {
       std::vector<std::string_view> lines = Split(texts_[site], '\n');
       std::string fields;
@@ -304,7 +306,7 @@ class BoxPlanes {
     }
     AddLineTexts(&plane);
     plane.AddString(plane.plane(), xplane::kStats, schema::kSourceLines, "on");
-    return plane.Finish();
+    plane.Finish();
   }
 
   void AddLineTexts(PlaneBuilder* plane) const {
