@@ -354,8 +354,9 @@ std::vector<AllocatorInfo> Collector::KnownAllocators() {
 }
 
 std::string Collector::OnLibraryFailure(const std::string& message) {
-  if (LibraryWithoutMemory(message).empty()) return "";
-  device_memory_.Sample("library failure", cupti::SampleDepth::kFull);
+  if (!LibraryWithoutMemory(message).empty()) {
+    device_memory_.Sample("library failure", cupti::SampleDepth::kFull);
+  }
   return flight_recorder_.OnLibraryFailure(message);
 }
 

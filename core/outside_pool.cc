@@ -37,7 +37,6 @@ constexpr struct {
     {"CUSPARSE_STATUS_NOT_INITIALIZED", "cuSPARSE"},
     {"CUSPARSE_STATUS_ALLOC_FAILED", "cuSPARSE"},
     {"unhandled cuda error", "NCCL"},
-    {"Dst tensor is not initialized", "the copy to the device"},
     {"CUDA runtime implicit initialization", "a context of CUDA"},
     {"cuDevicePrimaryCtxRetain", "a context of CUDA"},
     {"CUDA_ERROR_OUT_OF_MEMORY", "CUDA"},
@@ -52,6 +51,11 @@ std::string_view LibraryWithoutMemory(std::string_view message) {
     }
   }
   return "";
+}
+
+bool IsRefusedCopy(std::string_view message) {
+  return message.find("Dst tensor is not initialized") !=
+         std::string_view::npos;
 }
 
 OutsidePoolVerdict JudgeOutsidePool(std::string_view library,

@@ -16,6 +16,10 @@ namespace oom_forensics {
 // "cuDNN"; empty: it tells of something else.
 std::string_view LibraryWithoutMemory(std::string_view message);
 
+// The pool refused, and TensorFlow's copy to the device says so in words that
+// do not: that is an out-of-memory like any other.
+bool IsRefusedCopy(std::string_view message);
+
 // A device when a library failed.
 struct OutsidePool {
   DeviceNumbers device;
@@ -30,6 +34,13 @@ struct OutsidePoolVerdict {
   std::string sentence;
   // What to change.
   std::string remedy;
+};
+
+// What a run says of such an error.
+struct FailedLibrary {
+  // The error's message.
+  std::string error;
+  OutsidePool device;
 };
 
 OutsidePoolVerdict JudgeOutsidePool(std::string_view library,

@@ -218,6 +218,13 @@ inline constexpr std::string_view kBufferEvents = "buffer_events";  // uint64
 inline constexpr std::string_view kAnonymized = "anonymized";  // uint64
 // Environment variables that decide how TensorFlow allocates, "NAME=value".
 inline constexpr std::string_view kEnvironment = "environment";  // str, lines
+// Of the snapshot that was written because a library of NVIDIA's had no memory
+// for itself: the error's message. With it kTotalBytes, kFreeBytes and
+// kProcessBytes of the fullest device, and what TensorFlow's pools there hold.
+inline constexpr std::string_view kLibraryError = "library_error";  // str
+inline constexpr std::string_view kPoolsBytes = "pools_bytes";      // uint64
+inline constexpr std::string_view kPoolsInUseBytes =
+    "pools_in_use_bytes";  // uint64
 // What the collector had no room for since TensorFlow was loaded; absent: 0.
 // Allocations that have their sizes but no names: the table of sites was full.
 inline constexpr std::string_view kUnnamedAllocations =

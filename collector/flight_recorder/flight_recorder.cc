@@ -296,7 +296,13 @@ std::map<std::string_view, uint64_t> FlightRecorder::CountByVerdict() {
 
 std::string FlightRecorder::Snapshot(const std::string& logdir,
                                      std::string* error) {
-  Run run(sources_, "snapshot", {}, 0, std::nullopt);
+  return WriteSnapshot(sources_, logdir, error);
+}
+
+std::string FlightRecorder::WriteSnapshot(const RunSources& sources,
+                                          const std::string& logdir,
+                                          std::string* error) {
+  Run run(sources, "snapshot", {}, 0, std::nullopt);
   const bool written = run.Write(
       logdir.empty() ? Logdir(sources_.settings()) : logdir, "", "", error);
   stories_.SetReport(run.report());

@@ -92,6 +92,10 @@ class FlightRecorder : public RefusalListener {
   void AfterForkInChild();
 
  private:
+  // As Snapshot(); whom it asks are `sources`.
+  std::string WriteSnapshot(const RunSources& sources,
+                            const std::string& logdir, std::string* error);
+
   using Clock = std::chrono::steady_clock;
   static constexpr std::string_view kNoVerdict = "UNKNOWN";
 

@@ -39,6 +39,7 @@ std::optional<OutsidePool> FullestDevice(const RunSources& sources) {
 }  // namespace
 
 std::string FlightRecorder::OnLibraryFailure(const std::string& message) {
+  if (IsRefusedCopy(message)) return stories_.SummaryFor(message);
   const std::string_view library = LibraryWithoutMemory(message);
   if (library.empty()) return "";
   const std::optional<OutsidePool> device = FullestDevice(sources_);
@@ -55,7 +56,13 @@ std::string FlightRecorder::OnLibraryFailure(const std::string& message) {
   }
   if (!is_reported) return story;
   std::string error;
-  const std::string folder = Snapshot("", &error);
+  RunSources sources = sources_;
+  sources.session = [&] {
+    SessionFacts facts = sources_.session();
+    facts.failed_library = FailedLibrary{message, *device};
+    return facts;
+  };
+  const std::string folder = WriteSnapshot(sources, "", &error);
   story += folder.empty() ? "\nNo run was written: " + error
                           : "\nThe whole story: " + folder;
   Say(verdict.sentence);

@@ -392,6 +392,20 @@ void WriteSessionPlane(const SessionFacts& session, const Recording& recording,
     builder.AddUint(plane, kField, schema::kUnknownAllocatorRequests,
                     session.unknown_allocator_requests);
   }
+  if (session.failed_library.has_value()) {
+    const OutsidePool& device = session.failed_library->device;
+    builder.AddString(plane, kField, schema::kLibraryError,
+                      session.failed_library->error);
+    builder.AddUint(plane, kField, schema::kTotalBytes,
+                    device.device.total_bytes);
+    builder.AddUint(plane, kField, schema::kFreeBytes,
+                    device.device.free_bytes);
+    builder.AddUint(plane, kField, schema::kProcessBytes,
+                    device.device.process_bytes);
+    builder.AddUint(plane, kField, schema::kPoolsBytes, device.pools_bytes);
+    builder.AddUint(plane, kField, schema::kPoolsInUseBytes,
+                    device.pools_in_use_bytes);
+  }
   builder.AddDouble(plane, kField, schema::kSamplingRate,
                     session.sampling_rate);
   builder.AddUint(plane, kField, schema::kMinBytes, session.min_bytes);

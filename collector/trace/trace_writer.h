@@ -4,6 +4,7 @@
 #define OOM_FORENSICS_COLLECTOR_TRACE_TRACE_WRITER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "collector/recording/site_interner.h"
 #include "collector/recording/stack_table.h"
 #include "collector/trace/source_plane_writer.h"
+#include "core/outside_pool.h"
 
 namespace oom_forensics::collector {
 
@@ -41,6 +43,8 @@ struct SessionFacts {
   // TensorFlow relates the times of a profiler session to its start; a trace
   // that does not pass through TensorFlow has to do so itself.
   bool writes_own_file = false;
+  // Set where it was written for that.
+  std::optional<FailedLibrary> failed_library;
   SourceFacts source;
 };
 

@@ -73,5 +73,27 @@ TEST(InfoTest, HeadroomIsKnownWhereNothingRanOut) {
   EXPECT_EQ(map.maps(0).measures().growable_bytes(), 48 * kUnit);
 }
 
+TEST(InfoTest, ALibraryThatFailedIsJudgedByItsDevice) {
+  test::TraceBuilder trace;
+  trace.SessionStat(test::Text(schema::kLibraryError,
+                               "No DNN in stream executor. [Op:Conv2D]"));
+  trace.SessionStat(test::U64(schema::kTotalBytes, uint64_t{11264} << 20));
+  trace.SessionStat(test::U64(schema::kFreeBytes, uint64_t{37} << 20));
+  trace.SessionStat(test::U64(schema::kProcessBytes, uint64_t{11227} << 20));
+  trace.SessionStat(test::U64(schema::kPoolsBytes, uint64_t{10650} << 20));
+  trace.SessionStat(test::U64(schema::kPoolsInUseBytes, uint64_t{2150} << 20));
+  const auto run = trace.Open();
+  const HostInfo& host = run->hosts()[0].info;
+  ASSERT_TRUE(host.has_library_failure());
+  const LibraryFailure& failure = host.library_failure();
+  EXPECT_EQ(failure.library(), "cuDNN");
+  EXPECT_EQ(failure.kind(), "OUTSIDE_POOL");
+  EXPECT_EQ(failure.others_bytes(), 0u);
+  EXPECT_NE(failure.sentence().find("TensorFlow's pools hold 10.4 GiB (2.10 "
+                                    "GiB in use)"),
+            std::string::npos)
+      << failure.sentence();
+}
+
 }  // namespace
 }  // namespace oom_forensics

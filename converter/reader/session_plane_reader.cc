@@ -33,6 +33,16 @@ void ReadSessionPlane(const PlaneLayout& plane, ReadContext* context) {
     const double rate = stats.Get(StatKind::kSamplingRate).AsDouble();
     if (rate > 0 && rate < 1) facts.sampling_rate = rate;
   }
+  if (stats.Has(StatKind::kLibraryError)) {
+    OutsidePool device;
+    device.device.total_bytes = stats.Uint64Or(StatKind::kTotalBytes, 0);
+    device.device.free_bytes = stats.Uint64Or(StatKind::kFreeBytes, 0);
+    device.device.process_bytes = stats.Uint64Or(StatKind::kProcessBytes, 0);
+    device.pools_bytes = stats.Uint64Or(StatKind::kPoolsBytes, 0);
+    device.pools_in_use_bytes = stats.Uint64Or(StatKind::kPoolsInUseBytes, 0);
+    facts.failed_library =
+        FailedLibrary{text(StatKind::kLibraryError), device};
+  }
   const std::string environment = text(StatKind::kEnvironment);
   std::string_view rest = environment;
   while (!rest.empty()) {

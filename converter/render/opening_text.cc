@@ -71,9 +71,26 @@ std::string AtPeak(const ReportParts::Peak& peak) {
                       " at its peak:");
 }
 
+// What libraries of NVIDIA's said that had no memory; nothing where none did.
+Lines LibraryFailureLines(const Info& info) {
+  Lines lines;
+  for (const HostInfo& host : info.hosts()) {
+    if (!host.has_library_failure()) continue;
+    const LibraryFailure& failure = host.library_failure();
+    lines.push_back(absl::StrCat(Printable(failure.library()), " failed: ",
+                                 Printable(failure.error())));
+    lines.push_back(absl::StrCat("Why: ", failure.kind(), ". ",
+                                 Printable(failure.sentence())));
+    lines.push_back(
+        absl::StrCat("What to change: ", Printable(failure.remedy())));
+  }
+  return lines;
+}
+
 // The allocator that came closest to its limit comes first.
 Lines PeakLines(const ReportParts& parts) {
-  Lines lines = {"No OOM is recorded in this run."};
+  Lines lines = LibraryFailureLines(parts.info);
+  if (lines.empty()) lines.push_back("No OOM is recorded in this run.");
   if (!parts.peaks.empty()) {
     const ReportParts::Peak& peak = parts.peaks.front();
     lines.push_back(AtPeak(peak));
@@ -123,7 +140,10 @@ std::string RenderOpening(const ReportParts& parts) {
   const OomWindow& window = parts.window;
   Lines lines = DeathLines(parts.host_memory);
   if (lines.empty()) {
-    lines = window.ooms().empty() ? PeakLines(parts) : OomLines(window.ooms(0));
+    // What a library's failure had written is about that.
+    lines = window.ooms().empty() || !LibraryFailureLines(parts.info).empty()
+                ? PeakLines(parts)
+                : OomLines(window.ooms(0));
   }
   std::string text;
   for (const std::string& line : lines) absl::StrAppend(&text, line, "\n");

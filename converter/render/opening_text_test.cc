@@ -73,5 +73,20 @@ TEST(OpeningTextTest, ARunWithoutAnOomSaysSo) {
   EXPECT_EQ(text.find("No OOM is recorded in this run."), size_t{0}) << text;
 }
 
+TEST(OpeningTextTest, ALibraryWithoutMemoryIsToldFirst) {
+  ReportParts parts;
+  LibraryFailure* const failure =
+      parts.info.add_hosts()->mutable_library_failure();
+  failure->set_library("cuDNN");
+  failure->set_error("No DNN in stream executor. [Op:Conv2D]");
+  failure->set_kind("OUTSIDE_POOL");
+  failure->set_sentence("This was memory.");
+  failure->set_remedy("Leave it 1.00 GiB.");
+  EXPECT_EQ(RenderOpening(parts),
+            "cuDNN failed: No DNN in stream executor. [Op:Conv2D]\n"
+            "Why: OUTSIDE_POOL. This was memory.\n"
+            "What to change: Leave it 1.00 GiB.\n");
+}
+
 }  // namespace
 }  // namespace oom_forensics

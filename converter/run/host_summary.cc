@@ -69,6 +69,23 @@ HostInfo MakeHostInfo(const HostTrace& trace) {
   }
   info.set_anonymized(facts.anonymized);
   info.set_process_id(facts.process_id);
+  if (facts.failed_library.has_value()) {
+    const OutsidePool& device = facts.failed_library->device;
+    const std::string_view library =
+        LibraryWithoutMemory(facts.failed_library->error);
+    const OutsidePoolVerdict verdict = JudgeOutsidePool(library, device);
+    LibraryFailure* const failure = info.mutable_library_failure();
+    failure->set_library(std::string(library));
+    failure->set_error(facts.failed_library->error);
+    failure->set_kind(verdict.kind);
+    failure->set_sentence(verdict.sentence);
+    failure->set_remedy(verdict.remedy);
+    failure->set_total_bytes(device.device.total_bytes);
+    failure->set_free_bytes(device.device.free_bytes);
+    failure->set_others_bytes(device.device.others_bytes());
+    failure->set_pools_bytes(device.pools_bytes);
+    failure->set_pools_in_use_bytes(device.pools_in_use_bytes);
+  }
   return info;
 }
 

@@ -3,6 +3,7 @@
 #define OOM_FORENSICS_CONVERTER_TRACE_HOST_TRACE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "converter/trace/site_table.h"
 #include "converter/trace/source_table.h"
 #include "converter/trace/string_table.h"
+#include "core/outside_pool.h"
 
 namespace oom_forensics {
 
@@ -46,6 +48,8 @@ struct RecordingFacts {
   double sampling_rate = 1.0;
   uint64_t min_bytes = 0;
   bool anonymized = false;
+  // Why this was written, where a library of NVIDIA's had failed.
+  std::optional<FailedLibrary> failed_library;
 };
 
 struct HostTrace {

@@ -1118,6 +1118,30 @@ class AllocatorInfo(Message):
 
 
 @dataclass
+class LibraryFailure(Message):
+    """A library of NVIDIA's had no memory for itself, or failed as if it had none;
+    no allocator refused anything. docs/verdicts.md.
+    """
+
+    library: str = ""
+    """\"cuDNN", "cuBLAS", "NCCL"; what of the device it is."""
+    error: str = ""
+    """What TensorFlow raised."""
+    kind: str = ""
+    """\"OUTSIDE_POOL"; "UNKNOWN": the device had enough free."""
+    sentence: str = ""
+    remedy: str = ""
+    """What to change."""
+    total_bytes: int = 0
+    """The device then. 0 others: not known, or none."""
+    free_bytes: int = 0
+    others_bytes: int = 0
+    pools_bytes: int = 0
+    """TensorFlow's pools on it, and what of them was in use."""
+    pools_in_use_bytes: int = 0
+
+
+@dataclass
 class HostInfo(Message):
     """See proto/datasets/info.proto, HostInfo."""
 
@@ -1143,6 +1167,8 @@ class HostInfo(Message):
     has_steps: bool = False
     anonymized: bool = False
     process_id: int = 0
+    library_failure: LibraryFailure = field(default_factory=lambda: LibraryFailure())
+    """Set where the run was written for that."""
 
 
 @dataclass

@@ -129,13 +129,57 @@ def test_cudas_own_pool_has_the_limit_of_its_device(run: Run, failures: Failures
     assert batch["sufficiency"] in ("ENOUGH_ALONE", "REQUEST_FITS")
 
 
-@pytest.mark.parametrize(("library", "words"), [("cudnn", "No DNN"), ("cublas", "No blas")])
-def test_a_library_without_memory_is_told_as_memory(run: Run, library: str, words: str) -> None:
-    settings = {"MEMORY": "1900MiB", "LIBRARIES": f"{library}=600MiB"}
-    said = run("libraries.py", library, tf={}, **settings).done.stdout
-    assert words in said
-    assert "This was memory, outside of TensorFlow's pool" in said
-    limit = re.search(r"memory_limit=(\d+)\)", said)
-    # With 1 GiB left for libraries there is room.
-    assert limit is not None
-    assert int(limit[1]) * MIB < 1900 * MIB - GIB
+@pytest.mark.parametrize(
+    "names",
+    # A convolution makes a handle of cuBLAS, too.
+    [{"cudnn": "cuDNN", "cufft": "cuFFT"}, {"cublas": "cuBLAS"}, {"nccl": "NCCL"}],
+    ids="-".join,
+)
+def test_libraries_without_memory_are_told_as_memory(
+    run: Run, dataset: Callable[..., Any], names: dict[str, str]
+) -> None:
+    libraries = ",".join(f"{name}=600MiB" for name in names)
+    settings = {"DEVICES": "2"} if "nccl" in names else {}
+    recording = run(
+        "libraries.py", *names, tf={}, MEMORY="1900MiB", LIBRARIES=libraries, **settings
+    )
+    told = library_failures(recording, dataset)
+    assert {failure["library"] for failure in told} == {*names.values()}
+    for failure in told:
+        assert failure["kind"] == "OUTSIDE_POOL"
+        # In the run and on the exception in the same words.
+        assert failure["sentence"] in recording.done.stdout
+        assert failure["remedy"] in recording.done.stdout
+        assert int(failure["poolsBytes"]) + int(failure["freeBytes"]) < 1900 * MIB
+        limit = re.search(r"memory_limit=(\d+)\)", failure["remedy"])
+        # With 1 GiB left for libraries there is room.
+        assert limit is not None
+        assert int(limit[1]) * MIB < 1900 * MIB - GIB
+
+
+def test_a_library_that_fails_on_an_empty_device_is_not_told_as_memory(
+    run: Run, dataset: Callable[..., Any]
+) -> None:
+    recording = run("libraries.py", "cudnn", tf={}, MEMORY="8GiB", LIBRARIES="cudnn=broken")
+    (failure,) = library_failures(recording, dataset)
+    assert failure["kind"] == "UNKNOWN"
+    assert "This was hardly memory" in failure["sentence"]
+    assert "versions of cuDNN" in failure["remedy"]
+
+
+def test_a_copy_that_the_pool_refused_is_told_as_any_other_refusal(
+    run: Run, failures: Failures
+) -> None:
+    recording = run("libraries.py", "copy", tf={}, MEMORY="1900MiB")
+    # Nothing was in the pool, so TensorFlow has no map of it.
+    (oom,) = failures(recording, has_map=False)
+    assert oom["verdict"]["kind"] == "CAPACITY"
+    assert "Dst tensor is not initialized" in recording.done.stdout
+    assert "_EagerConst asked GPU_0_bfc#0 for 2.00 GiB" in recording.done.stdout
+
+
+def library_failures(recording: Recording, dataset: Callable[..., Any]) -> list[Any]:
+    """What the runs say of libraries that failed, in order."""
+    runs = sorted((recording.logdir / "plugins/profile").iterdir())
+    hosts = [dataset(run, "info")["hosts"][0] for run in runs]
+    return [host["libraryFailure"] for host in hosts]

@@ -48,6 +48,12 @@ def story(run: str) -> Answer:
             "out_of_memories": [_oom(oom) for oom in firsts[:ROWS]],
             **_left_out(len(firsts), "out_of_memories"),
         }
+        failures = [host.library_failure for host in trace.info().hosts if host.library_failure]
+        if failures:
+            answer["library_failures"] = [
+                _plain(each, "library", "error", "kind", "sentence", "remedy")
+                for each in failures[:ROWS]
+            ]
         if not ooms:
             answer["peaks"] = [
                 _plain(each, "allocator", "device", "peak_in_use_bytes", "limit_bytes")

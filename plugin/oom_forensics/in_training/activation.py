@@ -158,6 +158,7 @@ def _watch_library_failures(module: ModuleType, library: CollectorLibrary) -> No
         with contextlib.suppress(Exception):
             story = library.library_failure(str(message))
             if story:
+                add_to_written_runs(library)
                 _add_note(self, "OOM Forensics: " + story)
 
     base.__init__ = explained

@@ -1,12 +1,13 @@
-"""Uses a library of NVIDIA's that may have no room for its own memory on the device."""
+"""Uses libraries of NVIDIA's that may have no room for their own memory on the device."""
 
 import argparse
 
+import numpy as np
 import tensorflow as tf
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument(
-    "libraries", nargs="+", choices=["cudnn", "cublas", "cufft", "cusolver", "nccl"]
+    "libraries", nargs="+", choices=["cudnn", "cublas", "cufft", "cusolver", "nccl", "copy"]
 )
 options = parser.parse_args()
 
@@ -21,6 +22,8 @@ def use(library: str) -> None:
         tf.signal.fft(tf.zeros([64], tf.complex64))
     elif library == "cusolver":
         tf.linalg.svd(tf.zeros([16, 16]))
+    elif library == "copy":
+        tf.identity(np.zeros([1 << 29], "float32"))
     else:
         strategy = tf.distribute.MirroredStrategy()
         strategy.run(lambda: tf.distribute.get_replica_context().all_reduce("sum", tf.zeros([8])))

@@ -22,6 +22,7 @@ std::map<void*, Device*>& Owners() {
 }  // namespace
 
 bool MakeHandle(const char* library, void** handle) {
+  if (IsBroken(library)) return false;
   const auto current = static_cast<size_t>(CurrentDevice());
   if (current >= Devices().size()) return false;
   Device* const device = Devices()[current];

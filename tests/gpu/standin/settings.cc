@@ -45,6 +45,16 @@ Settings Read() {
   return settings;
 }
 
+// What the list of libraries says of one; empty: nothing.
+std::string SettingOf(const char* library) {
+  const std::string list = "," + TheSettings().libraries;
+  const std::string key = "," + std::string(library) + "=";
+  const size_t at = list.find(key);
+  if (at == std::string::npos) return "";
+  const size_t begin = at + key.size();
+  return list.substr(begin, list.find(',', begin) - begin);
+}
+
 }  // namespace
 
 size_t ParseBytes(const std::string& text) {
@@ -81,12 +91,9 @@ size_t OtherBytes() {
 }
 
 size_t LibraryBytes(const char* library) {
-  const std::string list = "," + TheSettings().libraries;
-  const std::string key = "," + std::string(library) + "=";
-  const size_t at = list.find(key);
-  if (at == std::string::npos) return 0;
-  const size_t begin = at + key.size();
-  return ParseBytes(list.substr(begin, list.find(',', begin) - begin));
+  return ParseBytes(SettingOf(library));
 }
+
+bool IsBroken(const char* library) { return SettingOf(library) == "broken"; }
 
 }  // namespace standin_gpu

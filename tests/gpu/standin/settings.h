@@ -40,6 +40,9 @@ size_t OtherBytes();
 // What a handle of `library` takes on the device.
 size_t LibraryBytes(const char* library);
 
+// "cudnn=broken": its handles are refused whatever is free.
+bool IsBroken(const char* library);
+
 // "64MiB", "2GiB", "4096": bytes. 0 if it is not a size.
 size_t ParseBytes(const std::string& text);
 

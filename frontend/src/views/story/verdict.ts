@@ -6,6 +6,7 @@ const TITLES: Readonly<Record<string, string>> = {
   GROWTH_REGIONS: 'Fragmentation across regions',
   LIMIT: 'Limit too low',
   EXTERNAL: 'Device held by others',
+  OUTSIDE_POOL: 'Memory outside the pool',
   LEAK_LIKE: 'Looks like a leak',
   RETAINED: 'Held from earlier',
   TRANSIENT_PEAK: 'Short-lived peak',
