@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 from collections.abc import Mapping
@@ -57,9 +58,17 @@ def install(version: str = VERSION) -> None:
 def build(version: str = VERSION) -> Path:
     """Builds the libraries where their sources changed, and returns their folder.
 
+    Of several processes that ask for it at once one builds them.
+
     Raises:
       MissingError: They cannot be built for this TensorFlow.
     """
+    with (folder_of(version) / "standin.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _build(version)
+
+
+def _build(version: str) -> Path:
     folder = folder_of(version) / "standin"
     sources = [file for source in _SOURCES for file in source.iterdir() if file.is_file()]
     newest = max(file.stat().st_mtime for file in sources)
