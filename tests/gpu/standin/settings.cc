@@ -11,8 +11,8 @@ constexpr size_t kMiB = size_t{1} << 20;
 // README.md says where these numbers come from.
 constexpr Model kModels[] = {
     {"T4", "Tesla T4", 7, 5, 40, 15102 * kMiB, 103 * kMiB},
-    {"A100-40", "NVIDIA A100-SXM4-40GB", 8, 0, 108, 40514 * kMiB, 418 * kMiB},
-    {"A100-80", "NVIDIA A100-SXM4-80GB", 8, 0, 108, 81050 * kMiB, 418 * kMiB},
+    {"A100-40", "NVIDIA A100-SXM4-40GB", 8, 0, 108, 40448 * kMiB, 418 * kMiB},
+    {"A100-80", "NVIDIA A100-SXM4-80GB", 8, 0, 108, 81152 * kMiB, 418 * kMiB},
     {"H100", "NVIDIA H100 80GB HBM3", 9, 0, 132, 81007 * kMiB, 520 * kMiB},
 };
 
