@@ -40,8 +40,7 @@ void ReadSessionPlane(const PlaneLayout& plane, ReadContext* context) {
     device.device.process_bytes = stats.Uint64Or(StatKind::kProcessBytes, 0);
     device.pools_bytes = stats.Uint64Or(StatKind::kPoolsBytes, 0);
     device.pools_in_use_bytes = stats.Uint64Or(StatKind::kPoolsInUseBytes, 0);
-    facts.failed_library =
-        FailedLibrary{text(StatKind::kLibraryError), device};
+    facts.failed_library = FailedLibrary{text(StatKind::kLibraryError), device};
   }
   const std::string environment = text(StatKind::kEnvironment);
   std::string_view rest = environment;

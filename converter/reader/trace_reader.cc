@@ -9,6 +9,7 @@
 #include "converter/compiled/compiled_blocks.h"
 #include "converter/input/mapped_file.h"
 #include "converter/input/trace_files.h"
+#include "converter/reader/graph_tensors.h"
 #include "converter/reader/plane_reader.h"
 #include "converter/text/text.h"
 
@@ -126,6 +127,7 @@ absl::StatusOr<std::unique_ptr<const HostTrace>> Read(
   ReadContext context(trace.get(), options, std::move(consumed));
   const absl::Status read = ReadPlanes(*layout, &context);
   if (!read.ok()) return read;
+  NameGraphTensors(trace.get());
   NameCompiledBlocks(trace.get());
   trace->steps = context.steps().Finish(LastTimePs(*trace));
   if (trace->steps.empty()) trace->quality.Add(QualityCounter::kNoSteps);
