@@ -17,9 +17,10 @@ TEST(OutsidePoolTest, WordsThatDoNotSayMemoryNameTheLibrary) {
                                  "scratch allocator [Op:FFT]"),
             "cuFFT");
   EXPECT_EQ(LibraryWithoutMemory("NCCL: unhandled cuda error"), "NCCL");
-  EXPECT_TRUE(IsRefusedCopy("Failed copying input tensor from CPU:0 to GPU:0 "
-                            "in order to run Identity: Dst tensor is not "
-                            "initialized."));
+  EXPECT_TRUE(
+      IsRefusedCopy("Failed copying input tensor from CPU:0 to GPU:0 "
+                    "in order to run Identity: Dst tensor is not "
+                    "initialized."));
   EXPECT_EQ(LibraryWithoutMemory("Incompatible shapes: [2] vs. [3]"), "");
 }
 

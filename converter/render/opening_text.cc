@@ -77,8 +77,8 @@ Lines LibraryFailureLines(const Info& info) {
   for (const HostInfo& host : info.hosts()) {
     if (!host.has_library_failure()) continue;
     const LibraryFailure& failure = host.library_failure();
-    lines.push_back(absl::StrCat(Printable(failure.library()), " failed: ",
-                                 Printable(failure.error())));
+    lines.push_back(absl::StrCat(Printable(failure.library()),
+                                 " failed: ", Printable(failure.error())));
     lines.push_back(absl::StrCat("Why: ", failure.kind(), ". ",
                                  Printable(failure.sentence())));
     lines.push_back(

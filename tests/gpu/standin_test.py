@@ -129,6 +129,71 @@ def test_cudas_own_pool_has_the_limit_of_its_device(run: Run, failures: Failures
     assert batch["sufficiency"] in ("ENOUGH_ALONE", "REQUEST_FITS")
 
 
+def test_regions_that_were_given_back_are_gone_from_the_map(run: Run, failures: Failures) -> None:
+    # 1.4 GiB in one piece are there only after the pieces of 300 MiB were given back.
+    recording = run("fill.py", "--growth", "--mib=300", "--larger=1400", tf={}, MEMORY="4GiB")
+    runs = sorted((recording.logdir / "plugins/profile").iterdir())
+    assert len(runs) == 2
+    (oom,) = (oom for oom in failures(recording) if oom["request"]["requestedBytes"] != "314572800")
+    assert int(oom["inUseBytes"]) >= 1400 * MIB
+    assert int(oom["reservedBytes"]) <= int(oom["limitBytes"])
+
+
+def test_each_gpu_of_a_mirrored_strategy_has_a_pool_and_a_replica_of_its_own(
+    run: Run, failures: Failures
+) -> None:
+    arguments = ["--mirrored", "--batch-size=4096"]
+    settings = {"MEMORY": "1900MiB", "DEVICES": "2"}
+    ooms = failures(run("cnn.py", *arguments, exit_code=1, tf={}, **settings))
+    # What one step asks of both is one incident.
+    assert {oom["incident"] for oom in ooms} == {0}
+    for oom in ooms:
+        assert re.fullmatch(r"GPU_[01]_bfc#0", oom["allocator"])
+        assert oom["verdict"]["kind"] == "CAPACITY"
+        assert "one pool" not in oom["verdict"]["sentence"]
+
+
+def test_kernels_that_tell_no_shape_have_that_of_the_graph(
+    run: Run, failures: Failures, dataset: Callable[..., Any]
+) -> None:
+    arguments = ["--mixed", "--batch-size=2048"]
+    recording = run("cnn.py", *arguments, exit_code=1, tf={}, MEMORY="1900MiB")
+    (oom,) = failures(recording)
+    (written,) = (recording.logdir / "plugins/profile").iterdir()
+    live = dataset(written, "allocations", "--at=oom:0")["allocations"]
+    (cast,) = (each for each in live if each["opName"].endswith("batch_normalization_1/Cast"))
+    assert cast["shape"] == ["2048", "32", "32", "32"]
+    assert cast["dtype"] == "float32"
+    assert oom["verdict"]["kind"] == "CAPACITY"
+
+
+def test_memory_of_the_driver_itself_has_the_limit_of_its_device(
+    run: Run, failures: Failures
+) -> None:
+    allocator = {"TF_GPU_ALLOCATOR": "cuda_malloc"}
+    recording = run("fill.py", "--mib=300", tf=allocator, MEMORY="1900MiB")
+    (oom,) = failures(recording, has_map=False)
+    assert oom["verdict"]["kind"] == "CAPACITY"
+    assert "The device had" in oom["verdict"]["sentence"]
+
+
+def test_the_pool_of_pinned_memory_has_a_setting_of_its_own(run: Run, failures: Failures) -> None:
+    limit = {"TF_GPU_HOST_MEM_LIMIT_IN_MB": "256"}
+    recording = run("cnn.py", "--batch-size=2048", exit_code=1, tf=limit, MEMORY="1900MiB")
+    (oom,) = failures(recording)
+    assert oom["allocator"] == "gpu_host_bfc#0"
+    assert int(oom["limitBytes"]) == 256 * MIB
+    codes = [remedy["code"] for remedy in oom["remedies"] if remedy["kind"] == "larger_limit"]
+    assert [code.partition("=")[0] for code in codes] == ["TF_GPU_HOST_MEM_LIMIT_IN_MB"]
+
+
+def test_what_xla_asks_for_on_a_gpu_has_its_place_in_the_map(run: Run, failures: Failures) -> None:
+    arguments = ["--jit=auto", "--batch-size=2048"]
+    ooms = failures(run("cnn.py", *arguments, exit_code=1, tf={}, MEMORY="1900MiB"))
+    assert ooms[0]["allocator"] == "GPU_0_bfc#0"
+    assert ooms[0]["verdict"]["kind"] == "CAPACITY"
+
+
 @pytest.mark.parametrize(
     "names",
     # A convolution makes a handle of cuBLAS, too.

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/predicates.h"
+#include "converter/replay/device_replay.h"
 #include "converter/trace/op_name.h"
 #include "converter/trace/site_source.h"
 #include "core/size_text.h"
@@ -272,6 +273,8 @@ std::optional<Cause> FindLargeVariable(const OomCase& oom) {
 }
 
 std::optional<Cause> FindReplicas(const OomCase& oom) {
+  // A pool of a GPU's has one replica; those of the CPU share its pool.
+  if (DeviceOrdinalOf(oom.replay().trace()) >= 0) return std::nullopt;
   std::set<std::string> replicas;
   uint64_t bytes = 0;
   for (const Row row : oom.live()) {
