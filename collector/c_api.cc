@@ -105,6 +105,24 @@ OOM_FORENSICS_EXPORT int OomForensics_BeginStep(int64_t step) {
   return NoThrow([&] { return collector->BeginStep(step) ? 1 : 0; }, 0);
 }
 
+OOM_FORENSICS_EXPORT int OomForensics_BeginActivity(int kind, const char* name,
+                                                    const char* where) {
+  Collector* const collector = Collector::Get();
+  return collector == nullptr
+             ? -1
+             : collector->black_box().BeginActivity(
+                   static_cast<oom_forensics::black_box::ActivityKind>(kind),
+                   name, where);
+}
+
+OOM_FORENSICS_EXPORT void OomForensics_EndActivity(int activity, uint64_t live,
+                                                   uint64_t element_bytes,
+                                                   const char* what) {
+  if (Collector* const collector = Collector::Get()) {
+    collector->black_box().EndActivity(activity, live, element_bytes, what);
+  }
+}
+
 OOM_FORENSICS_EXPORT char* OomForensics_Snapshot(const char* logdir,
                                                  char** error) {
   return FolderOf(

@@ -28,6 +28,14 @@ void OomForensics_LearnLogdir(const char* logdir);
 // one is over. Returns 1 if a snapshot was written (setting `snapshot_at`).
 int OomForensics_BeginStep(int64_t step);
 
+// The program begins what takes memory beside its blocks; kind, name and where
+// as the fields of black_box::Activity. Returns what to end it with; a negative
+// number: it is not kept.
+int OomForensics_BeginActivity(int kind, const char* name, const char* where);
+// It has ended; `live`, `element_bytes` and `what` as there.
+void OomForensics_EndActivity(int activity, uint64_t live,
+                              uint64_t element_bytes, const char* what);
+
 // Writes a snapshot into `logdir`, or, if that is empty, where reports go.
 // Returns its folder; null on failure, *error is then a sentence.
 char* OomForensics_Snapshot(const char* logdir, char** error);

@@ -84,6 +84,7 @@ class Collector {
   std::string OnLibraryFailure(const std::string& message);
   // A profiler session or a callback of this process writes there.
   void LearnLogdir(const std::string& logdir);
+  BlackBox& black_box() { return black_box_; }
 
   FlightRecorder& flight_recorder() { return flight_recorder_; }
 

@@ -34,7 +34,8 @@ void Collector::StartBlackBox() {
   }
   host_blocks_.Begin(black_box_.box());
   host_hooks_ = InstallHostHooks(&host_blocks_, &stacks_, black_box_.box(),
-                                 &BlackBox::EndWell, settings.host);
+                                 {&BlackBox::EndWell, &BlackBox::EndAsAsked},
+                                 settings.host);
 }
 
 HostParts Collector::PartsOfHost() {

@@ -2,11 +2,11 @@
 // on a local disk, mapped by the process that it speaks of and read by whoever
 // comes after it.
 //
-//   Header | samples, three rings | sites | live blocks | texts
+//   Header | samples, three rings | activities | sites | live blocks | texts
 //
 // The process writes its state where it happens, so that the file is whole at
 // any moment: a record is filled first, and counted after that. Numbers are
-// little-endian; a reader trusts none of them. Version 1.
+// little-endian; a reader trusts none of them. Version 2.
 //
 // While the process lives it holds a record lock (fcntl) on the whole file. A
 // free lock and `end` of kRunning: it died.
@@ -19,9 +19,12 @@
 namespace oom_forensics::black_box {
 
 inline constexpr char kMagic[8] = {'O', 'O', 'M', 'F', 'B', 'O', 'X', '\n'};
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 // "<host>-<process>.oombox" in the logdir.
 inline constexpr char kSuffix[] = ".oombox";
+
+// From this part of the limit on memory is short.
+inline constexpr double kShort = 0.9;
 
 // How the process ended, as far as it could say so itself.
 enum class End : uint32_t {
@@ -30,6 +33,9 @@ enum class End : uint32_t {
   kExitCall = 1,
   // It called abort(): a failed check, as a rule.
   kAbort = 2,
+  // It was asked to end, by SIGTERM or by Ctrl-C, and had no handler for it;
+  // memory was short, else there is no box.
+  kAsked = 3,
 };
 
 // One look at the memory of the process and at its surroundings. 0: not known,
@@ -72,6 +78,47 @@ struct Ring {
   std::atomic<uint64_t> count;
   Sample samples[kRingSamples];
 };
+
+// What a program does that takes memory beyond its blocks, and that Python
+// sees.
+enum class ActivityKind : uint32_t {
+  kNone = 0,
+  // A function is traced, and run for the first time after that.
+  kTrace = 1,
+  // A node of tf.data that keeps elements is made.
+  kBuffer = 2,
+  // A model or a checkpoint is saved.
+  kSave = 3,
+};
+
+// An activity of one place of the program. The fields before `name` change
+// while it is under way and after that.
+struct Activity {
+  // Written last; kNone: there is none yet.
+  std::atomic<ActivityKind> kind;
+  // How often it was begun and has not ended.
+  std::atomic<uint32_t> under_way;
+  // When it began first, and last.
+  int64_t first_ns;
+  std::atomic<int64_t> last_ns;
+  std::atomic<uint64_t> count;
+  // What the process had of its own when it began last, and by how much that
+  // grew from begin to end, all times together.
+  std::atomic<uint64_t> begin_anon_bytes;
+  std::atomic<uint64_t> grown_bytes;
+  // How many of its results are kept; of a buffer how many elements it may
+  // keep, 0: not known.
+  std::atomic<uint64_t> live;
+  // Of one element of a buffer; 0: not known.
+  std::atomic<uint64_t> element_bytes;
+  // "train_step", "shuffle", "Model.save". Texts end with a 0.
+  char name[96];
+  // Frames of Python as a site has them.
+  char where[1024];
+  // What changes from one time to the next.
+  char what[256];
+};
+inline constexpr uint32_t kMaxActivities = 128;
 
 // Who asks the host for memory: the same op, or the same lines of Python.
 enum class Owner : uint32_t {
@@ -159,6 +206,7 @@ struct Header {
 struct Box {
   Header header;
   Ring rings[kRings];
+  Activity activities[kMaxActivities];
   Site sites[kMaxSites];
   Block blocks[kMaxBlocks];
   char texts[kTextBytes];

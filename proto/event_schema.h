@@ -383,10 +383,29 @@ inline constexpr std::string_view kReason = "reason";  // str
 //
 // The line kFactsLine has an event for each fact; the event's name says which,
 // its stat kText or kBytes what.
+//
+// The line kActivitiesLine has an event for each place of the program that does
+// what takes memory beside its blocks: kTraceActivity (a function is traced,
+// and run for the first time), kBufferActivity (a node of tf.data that keeps
+// elements), kSaveActivity (a model or a checkpoint is saved). The event begins
+// when that began first. Stats: kOp (its name), kStack, kText (what changes
+// from one time to the next), kTimes, kLastNs, kUnderWay, kLive (how many
+// results are kept; how many elements a buffer may keep), kSizeBytes (an
+// element), kBytes (what the process grew meanwhile, all times together),
+// kBeginBytes (kRssAnon when it began last).
 inline constexpr std::string_view kHostMemoryPlane =
     "/oom_forensics:host_memory";
 inline constexpr std::string_view kHostSample = "host_sample";
 inline constexpr std::string_view kFactsLine = "facts";
+inline constexpr std::string_view kActivitiesLine = "activities";
+inline constexpr std::string_view kTraceActivity = "trace";
+inline constexpr std::string_view kBufferActivity = "buffer";
+inline constexpr std::string_view kSaveActivity = "save";
+inline constexpr std::string_view kTimes = "times";             // uint64
+inline constexpr std::string_view kLastNs = "last_ns";          // uint64, epoch
+inline constexpr std::string_view kUnderWay = "under_way";      // uint64
+inline constexpr std::string_view kLive = "live";               // uint64
+inline constexpr std::string_view kBeginBytes = "begin_bytes";  // uint64
 // Quantities. Resident memory of the process: its own, of files, shared.
 inline constexpr std::string_view kRssAnon = "rss_anon";
 inline constexpr std::string_view kRssFile = "rss_file";
@@ -406,7 +425,8 @@ inline constexpr std::string_view kHostPython = "python";
 inline constexpr std::string_view kHostMallocUsed = "malloc_used";
 inline constexpr std::string_view kHostMallocFree = "malloc_free";
 // Facts. How the process ended: "kernel" (killed by the kernel for want of
-// memory), "signal" (kHostSignal), "abort", "exit_call" (_exit()), "unknown"
+// memory), "signal" (kHostSignal), "abort", "exit_call" (_exit()), "asked"
+// (SIGTERM or Ctrl-C, for which it had no handler), "unknown"
 // (without a word). Absent: it lives.
 inline constexpr std::string_view kHostEnd = "end";             // kText
 inline constexpr std::string_view kHostSignal = "signal";       // kBytes

@@ -115,6 +115,25 @@ void BlackBox::EndWell() {
   if (g_file != nullptr) g_file->Remove();
 }
 
+void BlackBox::EndAsAsked() {
+  if (g_file == nullptr) return;
+  Box& box = *g_file->box();
+  const black_box::Ring& ring = box.rings[0];
+  const uint64_t count = ring.count.load(std::memory_order_acquire);
+  const uint64_t limit = box.header.limit_bytes.load();
+  const uint64_t whole = limit == 0 ? box.header.machine_bytes : limit;
+  const uint64_t used =
+      count == 0
+          ? 0
+          : ring.samples[(count - 1) % black_box::kRingSamples].used_bytes;
+  if (static_cast<double>(used) >
+      black_box::kShort * static_cast<double>(whole)) {
+    box.header.end = black_box::End::kAsked;
+  } else {
+    g_file->Remove();
+  }
+}
+
 void BlackBox::WriteHeader(const std::string& logdir,
                            const std::string& tensorflow_version) {
   black_box::Header& header = box()->header;
@@ -152,6 +171,26 @@ void BlackBox::LearnOomRun(const std::string& run) noexcept {
     if (box() == nullptr) return;
     SetText(box()->header.oom_run, WholePath(run));
     box()->header.oom_run_ns = WallClockNs();
+  });
+}
+
+int BlackBox::BeginActivity(black_box::ActivityKind kind, std::string_view name,
+                            std::string_view where) noexcept {
+  Box* const box = this->box();
+  if (box == nullptr) return -1;
+  return NoThrow(
+      [&] {
+        return activities_.Begin(box, kind, name, where, probe_->OwnBytes());
+      },
+      -1);
+}
+
+void BlackBox::EndActivity(int index, uint64_t live, uint64_t element_bytes,
+                           std::string_view what) noexcept {
+  Box* const box = this->box();
+  if (box == nullptr) return;
+  NoThrow([&] {
+    Activities::End(box, index, live, element_bytes, what, probe_->OwnBytes());
   });
 }
 

@@ -10,8 +10,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "collector/black_box/activities.h"
 #include "collector/black_box/box_file.h"
 #include "collector/black_box/host_probe.h"
 
@@ -52,6 +54,13 @@ class BlackBox {
     step_.store(step, std::memory_order_relaxed);
   }
 
+  // The program begins what takes memory (see Activities). Returns what ends
+  // it; a negative number: it is not kept.
+  int BeginActivity(black_box::ActivityKind kind, std::string_view name,
+                    std::string_view where) noexcept;
+  void EndActivity(int index, uint64_t live, uint64_t element_bytes,
+                   std::string_view what) noexcept;
+
   // Null without a file.
   black_box::Box* box() const { return box_.load(std::memory_order_acquire); }
   // Where the file is, or why there is none.
@@ -59,6 +68,9 @@ class BlackBox {
 
   // The process ends well: nothing is left.
   static void EndWell();
+  // The process is asked to end, and is going to: as well, unless memory is
+  // short. A handler of a signal may call it.
+  static void EndAsAsked();
 
   // fork(): see Recorder.
   void AfterForkInChild() noexcept;
@@ -75,6 +87,7 @@ class BlackBox {
   std::unique_ptr<BoxFile> file_;
   std::atomic<black_box::Box*> box_{nullptr};
   std::string state_ = "off";
+  Activities activities_;
   std::atomic<int64_t> step_{-1};
   int64_t last_in_ring_ns_[black_box::kRings] = {};
 };

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -28,6 +29,7 @@ using Mmap = void* (*)(void*, size_t, int, int, int, off_t);
 using Munmap = int (*)(void*, size_t);
 using Exit = void (*)(int);
 using Abort = void (*)();
+using Kill = int (*)(pid_t, int);
 
 // What the hooks go on to. Set once, before the first hook is in place.
 struct Originals {
@@ -41,12 +43,13 @@ struct Originals {
   Munmap munmap = nullptr;
   Exit exit = nullptr;
   Abort abort = nullptr;
+  Kill kill = nullptr;
 };
 Originals g_original;
 HostBlocks* g_blocks = nullptr;
 python::StackTaker* g_stacks = nullptr;
 black_box::Box* g_box = nullptr;
-void (*g_ended_well)() = nullptr;
+Endings g_endings;
 // PyGILState_GetThisThreadState(): needs no lock.
 void* (*g_python_thread)() = nullptr;
 // The thread that patches may look before there is one.
@@ -139,7 +142,7 @@ void HookedExit(int code) {
   if (IsOwner()) {
     g_box->header.exit_code = code;
     g_box->header.end = black_box::End::kExitCall;
-    if (code == 0) g_ended_well();
+    if (code == 0) g_endings.well();
   }
   g_original.exit(code);
 }
@@ -147,6 +150,39 @@ void HookedExit(int code) {
 void HookedAbort() {
   if (IsOwner()) g_box->header.end = black_box::End::kAbort;
   g_original.abort();
+}
+
+// Ctrl-C that no handler has caught: Python ends itself by the same signal.
+int HookedKill(pid_t process, int number) {
+  struct sigaction action;
+  if (process == getpid() && IsOwner() &&
+      (number == SIGINT || number == SIGTERM) &&
+      sigaction(number, nullptr, &action) == 0 &&
+      action.sa_handler == SIG_DFL) {
+    g_endings.as_asked();
+  }
+  return g_original.kill(process, number);
+}
+
+// The default of SIGTERM, which cannot say that it was that. A program that has
+// a handler of its own puts it in this one's place.
+void EndAsAsked(int number) {
+  if (IsOwner()) g_endings.as_asked();
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+void NoteSigterm() {
+  struct sigaction action = {};
+  if (sigaction(SIGTERM, nullptr, &action) != 0 ||
+      action.sa_handler != SIG_DFL) {
+    return;
+  }
+  action = {};
+  action.sa_handler = EndAsAsked;
+  // At once, not when the handler has returned.
+  action.sa_flags = SA_NODEFER | SA_RESTART;
+  sigaction(SIGTERM, &action, nullptr);
 }
 
 template <typename Function>
@@ -178,8 +214,10 @@ const Hooks& TheHooks() {
                               Address(HookedAbort)};
     const ImportHook exit = {"_exit", Address(g_original.exit),
                              Address(HookedExit)};
+    const ImportHook kill = {"kill", Address(g_original.kill),
+                             Address(HookedKill)};
     made->tensorflow = made->libraries = {abort};
-    made->python = {abort, exit};
+    made->python = {abort, exit, kill};
     if (!g_watch_malloc) return made;
     made->libraries = {
         abort,
@@ -200,6 +238,7 @@ const Hooks& TheHooks() {
     made->python.push_back(
         {"munmap", Address(g_original.munmap), Address(HookedMunmap)});
     made->python.push_back(exit);
+    made->python.push_back(kill);
     return made;
   }();
   return *hooks;
@@ -231,9 +270,10 @@ bool Find(const char* name, Function* function) {
 }  // namespace
 
 std::string InstallHostHooks(HostBlocks* blocks, python::StackTaker* stacks,
-                             black_box::Box* box, void (*ended_well)(),
+                             black_box::Box* box, const Endings& endings,
                              bool watch_malloc) {
-  if (!Find("_exit", &g_original.exit) || !Find("abort", &g_original.abort)) {
+  if (!Find("_exit", &g_original.exit) || !Find("abort", &g_original.abort) ||
+      !Find("kill", &g_original.kill)) {
     return "off: a function of the C library is not found";
   }
   std::string state = watch_malloc ? "on" : "off";
@@ -261,7 +301,8 @@ std::string InstallHostHooks(HostBlocks* blocks, python::StackTaker* stacks,
   g_blocks = blocks;
   g_stacks = stacks;
   g_box = box;
-  g_ended_well = ended_well;
+  g_endings = endings;
+  NoteSigterm();
   g_patch = new GotPatch(HooksOf);
   return state;
 }

@@ -14,12 +14,19 @@
 
 namespace oom_forensics::collector {
 
+// What is called as the process ends; a handler of a signal may call it, too.
+struct Endings {
+  // By _exit(0).
+  void (*well)() = nullptr;
+  // By SIGTERM or Ctrl-C, where it has no handler.
+  void (*as_asked)() = nullptr;
+};
+
 // To be called once; all must live as long as the process. Returns whether
 // malloc is watched: "on", "off", or "off: " and why it cannot be.
-// `PatchNewLibraries` does the work. `ended_well` is called where the process
-// ends by _exit(0).
+// `PatchNewLibraries` does the work.
 std::string InstallHostHooks(HostBlocks* blocks, python::StackTaker* stacks,
-                             black_box::Box* box, void (*ended_well)(),
+                             black_box::Box* box, const Endings& endings,
                              bool watch_malloc);
 
 // Redirects what libraries import that were loaded since the last call.

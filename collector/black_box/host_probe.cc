@@ -157,6 +157,16 @@ uint64_t HostProbe::Kills() const {
   return NumberAfter(events.Read(text), "oom_kill ");
 }
 
+uint64_t HostProbe::OwnBytes() const {
+  char text[256];
+  char* end;
+  std::strtoull(statm_.Read(text), &end, 10);
+  const uint64_t resident = std::strtoull(end, &end, 10);
+  return (resident -
+          std::min<uint64_t>(resident, std::strtoull(end, &end, 10))) *
+         page_bytes_;
+}
+
 void HostProbe::LookCheaply(HostLook* look) const {
   char text[256];
   char* end;

@@ -49,6 +49,8 @@ class HostProbe {
   explicit HostProbe(const std::string& cgroups = "/sys/fs/cgroup",
                      const std::string& membership = "/proc/self/cgroup");
 
+  // What the process has in memory for itself. Any thread may ask.
+  uint64_t OwnBytes() const;
   // Brings what a cheap look can up to date.
   void LookCheaply(HostLook* look) const;
   // Brings all of it up to date. Finds the cgroup again if it has changed.

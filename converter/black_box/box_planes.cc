@@ -17,6 +17,8 @@
 namespace oom_forensics {
 namespace {
 
+using black_box::Activity;
+using black_box::ActivityKind;
 using black_box::Block;
 using black_box::Box;
 using black_box::Sample;
@@ -29,6 +31,25 @@ namespace xplane = schema::xplane;
 constexpr uint64_t kMaxBlockBytes = uint64_t{1} << 46;
 // The collector keeps fewer of a stack.
 constexpr size_t kMaxFrames = 64;
+
+// Ids of stacks: sites come first, then the activities, then lines of source.
+constexpr uint64_t kFirstActivityStack = uint64_t{black_box::kMaxSites} + 1;
+constexpr uint64_t kFirstLineText =
+    kFirstActivityStack + black_box::kMaxActivities;
+
+// Empty: there is none.
+std::string_view KindOf(ActivityKind kind) {
+  switch (kind) {
+    case ActivityKind::kTrace:
+      return schema::kTraceActivity;
+    case ActivityKind::kBuffer:
+      return schema::kBufferActivity;
+    case ActivityKind::kSave:
+      return schema::kSaveActivity;
+    default:
+      return "";
+  }
+}
 
 struct Quantity {
   std::string_view name;
@@ -137,7 +158,39 @@ class BoxPlanes {
       }
     }
     AddFacts(++line_id, &plane);
+    AddActivities(++line_id, &plane);
     plane.Finish();
+  }
+
+  void AddActivities(int64_t line_id, PlaneBuilder* plane) const {
+    LineBuilder line(plane->plane(), line_id, schema::kActivitiesLine, 0);
+    for (const Activity& activity : box_.activities) {
+      const std::string_view kind = KindOf(activity.kind.load());
+      if (kind.empty()) continue;
+      std::string fields;
+      pbf_writer(fields).add_string(xevent_metadata::kName, View(kind));
+      line.BeginEvent(plane->AddEventMetadata(fields),
+                      OffsetPs(activity.first_ns));
+      const auto add_text = [&](std::string_view name, std::string_view text) {
+        plane->AddString(line.event(), xevent::kStats, name, text);
+      };
+      const auto add = [&](std::string_view name, uint64_t number) {
+        plane->AddUint(line.event(), xevent::kStats, name, number);
+      };
+      add_text(schema::kOp, TextOf(activity.name));
+      add_text(schema::kText, TextOf(activity.what));
+      const uint64_t index =
+          static_cast<uint64_t>(&activity - &box_.activities[0]);
+      add(schema::kStack, kFirstActivityStack + index);
+      add(schema::kTimes, activity.count);
+      add(schema::kLastNs, static_cast<uint64_t>(activity.last_ns));
+      add(schema::kUnderWay, activity.under_way);
+      add(schema::kLive, activity.live);
+      add(schema::kSizeBytes, activity.element_bytes);
+      add(schema::kBytes, activity.grown_bytes);
+      add(schema::kBeginBytes, activity.begin_anon_bytes);
+      line.EndEvent();
+    }
   }
 
   void AddFacts(int64_t line_id, PlaneBuilder* plane) const {
@@ -282,35 +335,45 @@ class BoxPlanes {
   void WriteSource(std::string* space) {
     PlaneBuilder plane(space, schema::kSourcePlane);
     for (const uint32_t site : stacks_) {
-      std::vector<std::string_view> lines = Split(texts_[site], '\n');
-      std::string fields;
-      pbf_writer writer(fields);
-      writer.add_string(xevent_metadata::kName, View(schema::kStackRecord));
-      const size_t end = std::min(lines.size(), kMaxFrames + 1);
-      for (size_t i = 1; i < end; ++i) {
-        // "u12<tab>function<tab>file"
-        const std::vector<std::string_view> parts = Split(lines[i], '\t');
-        if (parts.size() != 3 || parts[0].empty()) continue;
-        if (parts[0][0] == 'u') {
-          user_lines_.emplace(parts[2], parts[0].substr(1));
-        }
-        const std::string frame =
-            std::string(parts[2]) + schema::kFrameSeparator +
-            std::string(parts[0].substr(1)) + schema::kFrameSeparator +
-            std::string(parts[1]);
-        plane.AddString(
-            &writer, xevent_metadata::kStats,
-            parts[0][0] == 'u' ? schema::kFrame : schema::kLibraryFrame, frame);
-      }
-      plane.AddEventMetadataWithId(int64_t{site} + 1, fields);
+      AddStack(uint64_t{site} + 1, texts_[site], &plane);
+    }
+    for (uint32_t i = 0; i < black_box::kMaxActivities; ++i) {
+      const Activity& activity = box_.activities[i];
+      if (KindOf(activity.kind.load()).empty()) continue;
+      // The text of a site has a line before its frames.
+      AddStack(kFirstActivityStack + i, "\n" + TextOf(activity.where), &plane);
     }
     AddLineTexts(&plane);
     plane.AddString(plane.plane(), xplane::kStats, schema::kSourceLines, "on");
     plane.Finish();
   }
 
+  void AddStack(uint64_t id, std::string_view text, PlaneBuilder* plane) {
+    const std::vector<std::string_view> lines = Split(text, '\n');
+    std::string fields;
+    pbf_writer writer(fields);
+    writer.add_string(xevent_metadata::kName, View(schema::kStackRecord));
+    const size_t end = std::min(lines.size(), kMaxFrames + 1);
+    for (size_t i = 1; i < end; ++i) {
+      // "u12<tab>function<tab>file"
+      const std::vector<std::string_view> parts = Split(lines[i], '\t');
+      if (parts.size() != 3 || parts[0].empty()) continue;
+      if (parts[0][0] == 'u') {
+        user_lines_.emplace(parts[2], parts[0].substr(1));
+      }
+      const std::string frame = std::string(parts[2]) +
+                                schema::kFrameSeparator +
+                                std::string(parts[0].substr(1)) +
+                                schema::kFrameSeparator + std::string(parts[1]);
+      plane->AddString(
+          &writer, xevent_metadata::kStats,
+          parts[0][0] == 'u' ? schema::kFrame : schema::kLibraryFrame, frame);
+    }
+    plane->AddEventMetadataWithId(static_cast<int64_t>(id), fields);
+  }
+
   void AddLineTexts(PlaneBuilder* plane) const {
-    int64_t id = black_box::kMaxSites + 1;
+    auto id = static_cast<int64_t>(kFirstLineText);
     for (const auto& [file, number] : user_lines_) {
       const std::string text = line_text_(
           file,

@@ -19,8 +19,6 @@ constexpr int64_t kMaxNs = INT64_MAX / 2;
 // A process that ended so soon after an out-of-memory ended by it: oneDNN and
 // XLA crash where they get no memory.
 constexpr int64_t kOomEndsItNs = 10'000'000'000;
-// As the verdict has it (forensics/host_memory).
-constexpr double kShort = 0.9;
 
 bool IsTime(int64_t time_ns) { return time_ns > 0 && time_ns < kMaxNs; }
 
@@ -74,7 +72,7 @@ bool ReadBox::IsShort() const {
   const uint64_t limit = header().limit_bytes.load();
   const uint64_t whole = limit == 0 ? header().machine_bytes : limit;
   return !samples.empty() && static_cast<double>(samples.back()->used_bytes) >
-                                 kShort * static_cast<double>(whole);
+                                 black_box::kShort * static_cast<double>(whole);
 }
 
 std::vector<const Sample*> ReadBox::Samples() const {

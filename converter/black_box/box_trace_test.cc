@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,10 +15,14 @@
 #include "converter/render/host_memory_text.h"
 #include "converter/run/run.h"
 #include "converter/testing/box_builder.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace oom_forensics {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 constexpr uint64_t kBoxMiB = uint64_t{1} << 20;
 
@@ -161,6 +166,82 @@ TEST(BoxTraceTest, DeathWithoutShortageIsNotCalledOne) {
   EXPECT_EQ(memory.series(0).verdict().kind(), "NOT_MEMORY");
 }
 
+// An activity that began at the first sample, in a process that then grew by
+// 198 MiB of 250.
+black_box::Activity* AddActivity(black_box::Box* box,
+                                 black_box::ActivityKind kind,
+                                 const char* name) {
+  black_box::Activity* const activity = &box->activities[0];
+  activity->first_ns = box->header.started_ns;
+  activity->last_ns = box->header.started_ns;
+  activity->count = 1;
+  std::strcpy(activity->name, name);
+  std::strcpy(activity->where, "u7\tmain\ttrain.py");
+  activity->kind = kind;
+  return activity;
+}
+
+// The verdict's parts beyond that the kernel killed the process and that it
+// grew.
+std::vector<std::string> CausesOf(
+    const std::function<void(black_box::Box*)>& change) {
+  const HostMemory memory = MemoryOf(test::MakeBox(change), ByKernel());
+  std::vector<std::string> kinds;
+  for (const VerdictPart& part : memory.series(0).verdict().parts()) {
+    if (part.kind() != "HOST_KILLED" && part.kind() != "HOST_GROWTH") {
+      kinds.push_back(part.kind());
+    }
+  }
+  return kinds;
+}
+
+TEST(BoxTraceTest, TracesAreTheCauseIfManyTookMuch) {
+  const auto traced = [](uint64_t times, uint64_t mib) {
+    return CausesOf([=](black_box::Box* box) {
+      black_box::Activity* const trace =
+          AddActivity(box, black_box::ActivityKind::kTrace, "step");
+      trace->count = times;
+      trace->grown_bytes = mib * kBoxMiB;
+    });
+  };
+  EXPECT_THAT(traced(20, 150), ElementsAre("RETRACING"));
+  EXPECT_THAT(traced(3, 150), IsEmpty());
+  EXPECT_THAT(traced(20, 10), IsEmpty());
+}
+
+TEST(BoxTraceTest, SaveIsTheCauseIfTheProcessDiedInItAndGrewByIt) {
+  const auto saved = [](uint32_t under_way, uint64_t begin_mib) {
+    return CausesOf([=](black_box::Box* box) {
+      black_box::Activity* const save =
+          AddActivity(box, black_box::ActivityKind::kSave, "Model.save");
+      save->under_way = under_way;
+      save->begin_anon_bytes = begin_mib * kBoxMiB;
+    });
+  };
+  EXPECT_THAT(saved(1, 100), ElementsAre("CHECKPOINT"));
+  EXPECT_THAT(saved(0, 100), IsEmpty());
+  EXPECT_THAT(saved(1, 230), IsEmpty());
+}
+
+TEST(BoxTraceTest, BufferIsTheCauseIfItMayHoldWhatTensorFlowGrewBy) {
+  const auto buffered = [](const char* name, uint64_t elements) {
+    return CausesOf([=](black_box::Box* box) {
+      black_box::Activity* const buffer =
+          AddActivity(box, black_box::ActivityKind::kBuffer, name);
+      buffer->live = elements;
+      buffer->element_bytes = kBoxMiB;
+      for (black_box::Sample& sample : box->rings[0].samples) {
+        sample.pool_bytes = sample.native_bytes;
+      }
+    });
+  };
+  EXPECT_THAT(buffered("shuffle", 1000), ElementsAre("PIPELINE_BUFFER"));
+  EXPECT_THAT(buffered("shuffle", 10), IsEmpty());
+  EXPECT_THAT(buffered("cache", 0), ElementsAre("PIPELINE_BUFFER"));
+  // As many as tf.data likes.
+  EXPECT_THAT(buffered("prefetch", 0), IsEmpty());
+}
+
 TEST(BoxTraceTest, SaysInOneSentenceWhyABoxCannotBeRead) {
   const std::string box = test::MakeBox();
   EXPECT_EQ(Refused(box.substr(0, 5000)),
@@ -168,7 +249,7 @@ TEST(BoxTraceTest, SaysInOneSentenceWhyABoxCannotBeRead) {
                 std::to_string(sizeof(black_box::Box)) + " bytes are there.");
   EXPECT_NE(Refused(test::MakeBox([](black_box::Box* newer) {
               newer->header.version = 7;
-            })).find("of version 7; this program reads version 1"),
+            })).find("of version 7; this program reads version 2"),
             std::string::npos);
   EXPECT_NE(Refused("").find("is no black box"), std::string::npos);
 }

@@ -223,14 +223,6 @@ class SourceLines {
   size_t files_ = 0;
 };
 
-// A worker that its parent ends by SIGTERM when it is done, as Pool.terminate()
-// does: there is no death to tell of. A forked worker has no box at all.
-bool IsEndedWorker(const ReadBox& box, const Ending& ending) {
-  const std::string command = TextOf(box.header().command);
-  return ending.end == "unknown" && !box.IsShort() &&
-         command.find("multiprocessing") != std::string::npos;
-}
-
 class BoxOpener {
  public:
   explicit BoxOpener(const std::optional<WaitStatus>& status)
@@ -288,10 +280,6 @@ class BoxOpener {
     const bool is_known =
         status_.has_value() && status_->process_id == box.header().process_id;
     const Ending ending = FindEnding(box, is_known ? status_ : std::nullopt);
-    if (IsEndedWorker(box, ending)) {
-      fs::remove(path, ignored);
-      return;
-    }
     const std::string oom_run = box.oom_run();
     if (!oom_run.empty() && ending.end != "kernel" && !box.IsShort() &&
         fs::is_directory(oom_run, ignored)) {

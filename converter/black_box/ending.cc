@@ -147,6 +147,10 @@ Ending FindEnding(const ReadBox& box, const std::optional<WaitStatus>& status) {
       ending.exit_code = absl::StrCat(header.exit_code.load());
       ending.seen = "The process called _exit().";
       return ending;
+    case black_box::End::kAsked:
+      ending.end = "asked";
+      ending.seen = "The process noted it.";
+      return ending;
     case black_box::End::kRunning:
       break;
   }

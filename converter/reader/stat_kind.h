@@ -55,6 +55,12 @@ enum class StatKind : uint8_t {
   kChain,
   kBytes,
   kText,
+  // Activities of a host.
+  kTimes,
+  kLastNs,
+  kUnderWay,
+  kLive,
+  kBeginBytes,
   kSourceLines,
   kDroppedStacks,
   // MemoryAllocation and MemoryDeallocation of /host:CPU, where not named as

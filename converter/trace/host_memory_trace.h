@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "converter/trace/source_table.h"
+
 namespace oom_forensics {
 
 // A quantity of proto/event_schema.h, "rss_anon", over time.
@@ -17,11 +19,30 @@ struct HostQuantity {
   std::vector<uint64_t> bytes;
 };
 
+// What the program did that takes memory beside its blocks, of one place of it:
+// see proto/event_schema.h, "Host memory".
+struct HostActivity {
+  // schema::kTraceActivity, ...
+  std::string kind;
+  std::string name;
+  std::string what;
+  StackIndex stack = kNoStack;
+  int64_t first_ns = 0;
+  int64_t last_ns = 0;
+  uint64_t times = 0;
+  bool under_way = false;
+  uint64_t live = 0;
+  uint64_t element_bytes = 0;
+  uint64_t grown_bytes = 0;
+  uint64_t begin_bytes = 0;
+};
+
 struct HostMemoryTrace {
   // By name.
   std::map<std::string, HostQuantity, std::less<>> quantities;
   std::map<std::string, std::string, std::less<>> texts;
   std::map<std::string, uint64_t, std::less<>> numbers;
+  std::vector<HostActivity> activities;
 
   bool empty() const { return quantities.empty() && texts.empty(); }
 

@@ -171,6 +171,82 @@ def test_a_death_that_is_not_of_memory_is_told_with_what_was_held(
     assert 90 * MIB < int(largest["bytes"]) < 110 * MIB
 
 
+def run_cause(
+    environment: dict[str, str], cgroup: Path, *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    job = [sys.executable, str(SCRIPTS / "host_causes.py"), *arguments]
+    return run_job(job, environment, cgroup)
+
+
+def killed_for(environment: dict[str, str], cgroup: Path, cause: str, kind: str) -> dict[str, Any]:
+    """Has the kernel kill the job of a cause, as installed; returns the part and the remedy."""
+    del environment["OOM_FORENSICS_HOST"]
+    assert run_cause(environment, cgroup, cause).returncode == -signal.SIGKILL
+    series = host_memory(environment)
+    assert series["verdict"]["kind"] == "HOST_KILLED"
+    (part,) = [part for part in series["verdict"]["parts"] if part["kind"] == kind]
+    return {"sentence": part["sentence"], "remedy": series["remedies"][0]}
+
+
+def ends_well(environment: dict[str, str], cgroup: Path, cause: str, cure: str = "cured") -> bool:
+    """Whether the job lives in the same cgroup as soon as it does as it was told."""
+    return run_cause(environment, cgroup, cause, cure).returncode == 0
+
+
+def test_a_function_that_is_traced_without_end_is_named_with_its_argument(
+    environment: dict[str, str], cgroup: Path
+) -> None:
+    told = killed_for(environment, cgroup, "retracing", "RETRACING")
+    called = line_of("host_causes.py", "train_step(x, tf.constant(rate)")
+    assert "The function train_step was traced " in told["sentence"]
+    assert f" times at line {called} of host_causes.py" in told["sentence"]
+    assert "The argument that changes is rate: 0.0" in told["sentence"]
+    assert told["remedy"]["kind"] == "stop_retracing"
+    assert "Hand it rate as a tensor" in told["remedy"]["detail"]
+    assert ends_well(environment, cgroup, "retracing")
+
+
+def test_a_shuffle_that_keeps_too_much_is_named_with_what_it_keeps(
+    environment: dict[str, str], cgroup: Path
+) -> None:
+    told = killed_for(environment, cgroup, "shuffle", "PIPELINE_BUFFER")
+    made = line_of("host_causes.py", "images.shuffle(")
+    assert f"The dataset's shuffle() at line {made} of host_causes.py" in told["sentence"]
+    assert "keeps up to 2,000 elements of 1.00 MiB, 1.95 GiB together" in told["sentence"]
+    fits = told["remedy"]["code"].removeprefix("dataset.shuffle(").removesuffix(")")
+    assert int(fits) < 600
+    assert ends_well(environment, cgroup, "shuffle", fits)
+
+
+def test_a_cache_in_memory_is_named_and_one_in_a_file_fits(
+    environment: dict[str, str], cgroup: Path
+) -> None:
+    told = killed_for(environment, cgroup, "cache", "PIPELINE_BUFFER")
+    made = line_of("host_causes.py", "else images.cache()")
+    assert f"The dataset's cache() at line {made} of host_causes.py" in told["sentence"]
+    assert "keeps all elements, of 1.00 MiB each" in told["sentence"]
+    assert told["remedy"]["title"] == "Cache the dataset in a file, not in memory"
+    assert ends_well(environment, cgroup, "cache")
+
+
+def test_a_save_that_needs_the_model_twice_is_where_the_job_died(
+    environment: dict[str, str], cgroup: Path
+) -> None:
+    told = killed_for(environment, cgroup, "save", "CHECKPOINT")
+    saved = line_of("host_causes.py", "model.save(")
+    assert f"died within Model.save() at line {saved} of host_causes.py" in told["sentence"]
+    assert told["remedy"]["code"] == "tf.train.Checkpoint(model=model).write(path)"
+    assert ends_well(environment, cgroup, "save")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_job_that_is_asked_to_end_while_memory_is_not_short_leaves_nothing(
+    number: signal.Signals, environment: dict[str, str], tmp_path: Path
+) -> None:
+    assert grow(environment, "asked", "20", str(int(number))).returncode == -number
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
 def test_as_installed_the_growth_is_told_and_how_to_learn_its_line(
     environment: dict[str, str], cgroup: Path
 ) -> None:
@@ -191,9 +267,6 @@ def test_a_job_that_ends_by_itself_leaves_nothing(
     ended = grow(environment, mode, "10")
     assert ended.returncode == (1 if mode == "raise" else 0), ended.stderr
     assert "OOM Forensics" not in ended.stderr
-    # A worker that its parent stopped by a signal could not end well; the next command clears up.
-    if mode == "children":
-        ask(environment, "recover", environment["OOM_FORENSICS_LOGDIR"])
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 

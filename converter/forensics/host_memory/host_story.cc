@@ -8,10 +8,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "converter/forensics/host_memory/host_causes.h"
 #include "converter/forensics/host_memory/host_growth.h"
 #include "converter/forensics/host_memory/host_parts.h"
 #include "converter/text/text.h"
-#include "converter/trace/site_source.h"
+#include "core/black_box.h"
 #include "core/size_text.h"
 #include "proto/event_schema.h"
 
@@ -19,26 +20,6 @@ namespace oom_forensics {
 namespace {
 
 constexpr size_t kHolders = 20;
-// From this part of the limit on memory is short.
-constexpr double kShort = 0.9;
-// A line made what grew if it made this part of it.
-constexpr double kMostOfGrowth = 0.5;
-// One block that is this part of the limit is a data set as a whole.
-constexpr double kLargeBlock = 0.4;
-// What malloc holds back is the cause if it is this part of the limit.
-constexpr double kMuchHeldByMalloc = 0.25;
-
-std::string ShortLine(const SourceFrame& line) {
-  return absl::StrCat(Absl(BaseName(line.file())), ":", line.line());
-}
-
-// "line 12 of train.py (`kept.append(batch)`)"
-std::string LongLineText(const SourceFrame& line) {
-  std::string text =
-      absl::StrCat("line ", line.line(), " of ", Absl(BaseName(line.file())));
-  if (!line.text().empty()) absl::StrAppend(&text, " (`", line.text(), "`)");
-  return text;
-}
 
 std::string NameOfSignal(uint64_t signal) {
   switch (signal) {
@@ -100,8 +81,8 @@ class HostStory {
   // What the process may have.
   uint64_t Whole() const { return limit_ == 0 ? machine_ : limit_; }
   bool IsShort() const {
-    return Whole() != 0 &&
-           static_cast<double>(used_) > kShort * static_cast<double>(Whole());
+    return Whole() != 0 && static_cast<double>(used_) >
+                               black_box::kShort * static_cast<double>(Whole());
   }
 
   std::string LimitText() const {
@@ -132,6 +113,10 @@ class HostStory {
       end.set_sentence(absl::StrCat("The process ended at once with exit code ",
                                     end.exit_code(),
                                     ", without running its handlers."));
+    } else if (kind == "asked") {
+      end.set_sentence(
+          "The process was asked to end (SIGTERM or Ctrl-C) while memory was "
+          "short.");
     } else if (kind == "signal") {
       end.set_sentence(
           absl::StrCat("The process was ended by ", NameOfSignal(signal), "."));
@@ -193,129 +178,15 @@ class HostStory {
     }
     AddPart(verdict.kind(), 1, verdict.sentence());
     if (verdict.kind() == "NOT_MEMORY") return;
-    TellDataSet();
-    TellGrowth();
-    TellHeldByMalloc();
-  }
-
-  void TellGrowth() {
-    if (growth_.bytes_per_s == 0) return;
-    const std::string speed =
-        absl::StrCat(FormatBytes(growth_.bytes_per_s), " a second");
-    std::string sentence = absl::StrFormat(
-        "The process grew by %s for its last %.1f s.", speed,
-        static_cast<double>(growth_.to_ns - growth_.from_ns) / 1e9);
-    const HeldByLine* most = nullptr;
-    for (const HeldByLine& held : held_) {
-      if (most == nullptr || held.holder.growth_bytes_per_s() >
-                                 most->holder.growth_bytes_per_s()) {
-        most = &held;
+    for (const HostCause& cause :
+         FindHostCauses({host_, held_, growth_, Whole()})) {
+      AddPart(cause.kind, cause.share, cause.sentence);
+      if (cause.evidence.has_value()) {
+        AddEvidence(cause.evidence->name(), cause.evidence->value(),
+                    cause.evidence->unit(), cause.sentence);
       }
+      if (cause.remedy.has_value()) *series_.add_remedies() = *cause.remedy;
     }
-    const HostMemoryHolder* const grower =
-        most == nullptr ? nullptr : &most->holder;
-    const bool is_known =
-        grower != nullptr && grower->has_line() &&
-        static_cast<double>(grower->growth_bytes_per_s()) >
-            kMostOfGrowth * static_cast<double>(growth_.bytes_per_s);
-    if (is_known) {
-      absl::StrAppend(&sentence, " ",
-                      absl::StrCat("What ", LongLineText(grower->line()),
-                                   " makes is kept: "),
-                      FormatBytes(grower->bytes()), " in ",
-                      CountOf(grower->count(), "block"), ", ",
-                      FormatBytes(grower->growth_bytes_per_s()),
-                      " a second more.");
-      if (!most->callers.empty()) {
-        absl::StrAppend(&sentence, " It is called by ",
-                        LongLineText(most->callers.front()), ".");
-      }
-    }
-    if (!is_known && memory_.NumberOf(schema::kHostWatched) == 0) {
-      absl::StrAppend(
-          &sentence,
-          " Which line of the program makes it is not known: start it with "
-          "`oom-forensics run -- python ...`, which watches NumPy and Python, "
-          "too.");
-    }
-    AddPart("HOST_GROWTH",
-            static_cast<double>(growth_.bytes) / static_cast<double>(Whole()),
-            sentence);
-    AddEvidence("growth", static_cast<double>(growth_.bytes_per_s),
-                "bytes/second", sentence);
-    if (!is_known) return;
-    Remedy& remedy = *series_.add_remedies();
-    remedy.set_kind("release_host_growth");
-    remedy.set_title(absl::StrCat("Do not keep all that ",
-                                  ShortLine(grower->line()), " makes"));
-    remedy.set_detail(
-        "Keep sums or the last few of them, write them to a file, or bound "
-        "what keeps them (collections.deque(maxlen=...)).");
-    remedy.set_bytes(grower->bytes());
-    remedy.set_sufficiency(UNCERTAIN);
-    *remedy.mutable_line() = grower->line();
-  }
-
-  // One block that takes much of the limit.
-  void TellDataSet() {
-    if (blocks_ == nullptr) return;
-    const HostMemoryHolder* largest = nullptr;
-    uint64_t largest_bytes = 0;
-    for (const HostMemoryHolder& holder : series_.holders()) {
-      if (holder.count() == 0 || holder.estimated() || !holder.has_line()) {
-        continue;
-      }
-      const uint64_t bytes = holder.bytes() / holder.count();
-      if (bytes > largest_bytes) {
-        largest_bytes = bytes;
-        largest = &holder;
-      }
-    }
-    if (largest == nullptr || static_cast<double>(largest_bytes) <
-                                  kLargeBlock * static_cast<double>(Whole())) {
-      return;
-    }
-    AddPart(
-        "HOST_DATA_SET",
-        static_cast<double>(largest->bytes()) / static_cast<double>(Whole()),
-        absl::StrCat("A block of ", FormatBytes(largest_bytes),
-                     " was made as a whole at ", LongLineText(largest->line()),
-                     "."));
-    Remedy& remedy = *series_.add_remedies();
-    remedy.set_kind("stream_data_set");
-    remedy.set_title(absl::StrCat(
-        "Do not load what ", ShortLine(largest->line()), " makes as a whole"));
-    remedy.set_detail(
-        "Map it from its file (numpy.load(path, mmap_mode='r')) or read it "
-        "piece by piece (tf.data.Dataset.from_generator, TFRecord).");
-    remedy.set_bytes(largest->bytes());
-    remedy.set_sufficiency(UNCERTAIN);
-    *remedy.mutable_line() = largest->line();
-  }
-
-  void TellHeldByMalloc() {
-    const uint64_t held = memory_.Last(schema::kHostMallocFree);
-    if (static_cast<double>(held) <
-        kMuchHeldByMalloc * static_cast<double>(Whole())) {
-      return;
-    }
-    const std::string sentence = absl::StrCat(
-        FormatBytes(held),
-        " were freed by the program and are still held by malloc.");
-    AddPart("HELD_BY_MALLOC",
-            static_cast<double>(held) / static_cast<double>(Whole()), sentence);
-    AddEvidence("malloc_free_bytes", static_cast<double>(held), "bytes",
-                sentence);
-    Remedy& remedy = *series_.add_remedies();
-    remedy.set_kind("fewer_arenas");
-    remedy.set_title("Let malloc give back what was freed");
-    remedy.set_detail(
-        "Set MALLOC_ARENA_MAX=2 and MALLOC_TRIM_THRESHOLD_=131072 before the "
-        "program starts, or load tcmalloc with LD_PRELOAD.");
-    remedy.set_code("MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072");
-    remedy.mutable_values()->set_setting("MALLOC_ARENA_MAX=2");
-    remedy.set_bytes(held);
-    remedy.set_sufficiency(UNCERTAIN);
   }
 
   const HostTrace& host_;

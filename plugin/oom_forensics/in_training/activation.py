@@ -1,7 +1,7 @@
 """What the collector does in Python, in a process that has imported TensorFlow.
 
 The collector imports this module by itself when TensorFlow has loaded it; a user never
-does. It does six things, most of them by wrapping functions of TensorFlow and Keras:
+does. It does seven things, most of them by wrapping functions of TensorFlow and Keras:
 
 - It learns the logdir of profiler sessions and TensorBoard callbacks. A profiler
   plugin is never told where a session writes to, and the report of an out-of-memory
@@ -13,6 +13,8 @@ does. It does six things, most of them by wrapping functions of TensorFlow and K
 - It lets the collector take the stacks of eager allocations
   (`oom_forensics.in_training.stacks`).
 - It learns which training step runs (`oom_forensics.in_training.training_steps`).
+- It tells the black box what is traced, buffered and saved
+  (`oom_forensics.in_training.host_activities`).
 - It makes runs of the black boxes of earlier processes (`oom_forensics.black_boxes`).
 
 A function that is not as expected is left alone.
@@ -34,6 +36,7 @@ from oom_forensics.in_training.evidence.moments import (
     watch_sessions,
 )
 from oom_forensics.in_training.evidence.out_of_memory import watch_out_of_memories
+from oom_forensics.in_training.host_activities import watch_host_activities
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.in_place import in_place_of
 from oom_forensics.in_training.keepers.evidence import watch_keepers
@@ -79,6 +82,7 @@ def activate(library: CollectorLibrary) -> None:
     watch_exit(library)
     at_out_of_memory.register(library)
     watch_out_of_memories(library)
+    watch_host_activities(library)
     recover_at_start()
 
 

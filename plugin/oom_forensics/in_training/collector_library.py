@@ -63,6 +63,17 @@ class CollectorLibrary:
         self._begin_step.argtypes = [ctypes.c_int64]
         self._begin_step.restype = ctypes.c_int
 
+        self._begin_activity = self._library.OomForensics_BeginActivity
+        self._begin_activity.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p]
+        self._end_activity = self._library.OomForensics_EndActivity
+        self._end_activity.argtypes = [
+            ctypes.c_int,
+            ctypes.c_uint64,
+            ctypes.c_uint64,
+            ctypes.c_char_p,
+        ]
+        self._end_activity.restype = None
+
     @classmethod
     def loaded(cls) -> CollectorLibrary | None:
         """Returns the collector in this process; None where there is none."""
@@ -112,6 +123,18 @@ class CollectorLibrary:
           Whether a snapshot was written for it (setting `snapshot_at`).
         """
         return bool(self._begin_step(step))
+
+    def begin_activity(self, kind: int, name: str, where: str) -> int:
+        """Tells the black box what begins (core/black_box.h, Activity); returns what ends it."""
+        return int(
+            self._begin_activity(kind, os.fsencode(name), where.encode("utf-8", "backslashreplace"))
+        )
+
+    def end_activity(self, activity: int, live: int, element_bytes: int, what: str) -> None:
+        """Says that it has ended."""
+        if activity >= 0:
+            text = what.encode("utf-8", "backslashreplace")
+            self._end_activity(activity, live, element_bytes, text)
 
     def start_stacks(self, hexversion: int, frames: list[KnownFrame]) -> str | None:
         """Begins to take the stacks of allocations; returns why that is not possible, or None.

@@ -3,9 +3,9 @@
     python grow.py [MODE] [LIMIT_MIB]
 
 MODE says how it ends: "grow" (until it is killed), or after LIMIT_MIB "kill", "segv", "abort",
-"exit", "well", "exit_well", "raise", "children" (well, with workers of all kinds), "threads" (well,
-with several that allocate), "kill_with_child" (while a forked one lives and allocates). "wait":
-makes nothing, and ends well a little later.
+"exit", "asked" (by the signal of the third argument), "well", "exit_well", "raise", "children"
+(well, with workers of all kinds), "threads" (well, with several that allocate), "kill_with_child"
+(while a forked one lives and allocates). "wait": makes nothing, and ends well a little later.
 """
 
 import ctypes
@@ -66,6 +66,9 @@ def main() -> None:
         ctypes.string_at(0)
     elif MODE == "abort":
         os.abort()
+    elif MODE == "asked":
+        os.kill(os.getpid(), int(sys.argv[3]))
+        time.sleep(60)
     elif MODE == "exit":
         os._exit(3)
     elif MODE == "exit_well":
