@@ -61,6 +61,42 @@ bool IsFree(const std::string& path) {
   return is_free;
 }
 
+TEST(ActivitiesTest, PlaceOfTheProgramHasOneRecordHoweverOftenItDoesIt) {
+  using black_box::ActivityKind;
+  const auto box = std::make_unique<black_box::Box>();
+  Activities activities;
+  for (uint64_t i = 0; i < 3; ++i) {
+    const int begun = activities.Begin(box.get(), ActivityKind::kTrace, "step",
+                                       "u7\tmain\ttrain.py", 100 * i);
+    EXPECT_EQ(begun, 0);
+    EXPECT_EQ(box->activities[0].under_way, 1u);
+    Activities::End(box.get(), begun, i + 1, 0, "rate: 0, 1", 100 * i + 40);
+  }
+  const black_box::Activity& step = box->activities[0];
+  EXPECT_EQ(step.count, 3u);
+  EXPECT_EQ(step.live, 3u);
+  EXPECT_EQ(step.grown_bytes, 3 * 40u);
+  EXPECT_EQ(step.under_way, 0u);
+  EXPECT_STREQ(step.what, "rate: 0, 1");
+  EXPECT_EQ(activities.Begin(box.get(), ActivityKind::kSave, "step", "", 0), 1);
+}
+
+TEST(ActivitiesTest, WhatHasNoRoomIsNotKeptAndATextIsCutAtALine) {
+  const auto box = std::make_unique<black_box::Box>();
+  Activities activities;
+  const std::string line(600, 'x');
+  for (uint32_t i = 0; i < black_box::kMaxActivities; ++i) {
+    EXPECT_EQ(activities.Begin(box.get(), black_box::ActivityKind::kSave,
+                               std::to_string(i), line + "\n" + line, 0),
+              static_cast<int>(i));
+  }
+  EXPECT_EQ(box->activities[0].where, line);
+  const int none = activities.Begin(box.get(), black_box::ActivityKind::kSave,
+                                    "one more", "", 0);
+  EXPECT_EQ(none, -1);
+  Activities::End(box.get(), none, 0, 0, "", 0);
+}
+
 TEST(BoxFileTest, AnotherProcessSeesThatItsProcessLives) {
   std::string why_not;
   const auto file = BoxFile::Make({{NewFolder()}}, &why_not);

@@ -140,8 +140,8 @@ class _Traces:
                 for trace in traces or ():
                     self._end(trace)
 
-        module._create_concrete_function = create_and_tell
-        module.call_function = call_and_tell
+        module._create_concrete_function = create_and_tell  # type: ignore[attr-defined]
+        module.call_function = call_and_tell  # type: ignore[attr-defined]
 
     def _begin(self, function_type: Any, options: Any) -> _Trace:
         function = self._known(options)
@@ -220,7 +220,7 @@ def _watch_buffers(module: ModuleType, activities: _Activities) -> None:
 def _constant(tensor: Any) -> Any:
     from tensorflow.python.framework import tensor_util
 
-    value = None if tensor is None else tensor_util.constant_value(tensor)
+    value: Any = None if tensor is None else tensor_util.constant_value(tensor)
     # Of a text it is bytes.
     return value.item() if hasattr(value, "item") else value
 

@@ -19,7 +19,7 @@ CURED = sys.argv[2] if len(sys.argv) > 2 else ""
 TABLE = np.ones((1024, 1024), np.float32)
 
 
-@tf.function
+@tf.function  # type: ignore[untyped-decorator]
 def train_step(x: tf.Tensor, rate: tf.Tensor | float) -> tf.Tensor:
     # Each graph keeps the table as a constant.
     return tf.reduce_sum(x @ TABLE) * rate
