@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/black_box/activities.h"
 #include "collector/black_box/box_file.h"
 #include "collector/black_box/host_blocks.h"
 #include "collector/black_box/host_probe.h"

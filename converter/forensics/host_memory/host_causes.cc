@@ -25,8 +25,9 @@ constexpr double kMuchHeldByMalloc = 0.25;
 constexpr double kMuchOfTraces = 0.2;
 constexpr double kMuchInBuffer = 0.25;
 constexpr double kMuchInSave = 0.1;
-// A function that has fewer graphs is not traced without bound.
-constexpr uint64_t kManyGraphs = 10;
+// A function that was traced less often is not traced without bound; as of an
+// out-of-memory of a pool (forensics/causes).
+constexpr uint64_t kManyTraces = 6;
 // A buffer may have this part of what there was before it was made.
 constexpr double kRoomForBuffer = 0.5;
 
@@ -113,7 +114,7 @@ uint64_t QuantityAt(const HostMemoryTrace& memory, std::string_view name,
 std::optional<HostCause> FindRetracing(const HostCase& host_case) {
   const HostActivity* const traced = LargestOf(
       host_case, schema::kTraceActivity, [](const HostActivity& activity) {
-        return activity.times < kManyGraphs ? 0 : activity.grown_bytes;
+        return activity.times < kManyTraces ? 0 : activity.grown_bytes;
       });
   if (traced == nullptr ||
       ShareOf(traced->grown_bytes, host_case) < kMuchOfTraces) {

@@ -16,7 +16,7 @@ CAUSE = sys.argv[1]
 CURED = sys.argv[2] if len(sys.argv) > 2 else ""
 
 
-TABLE = np.ones((1024, 1024), np.float32)
+TABLE = np.ones((1024, 1536), np.float32)
 
 
 @tf.function  # type: ignore[untyped-decorator]
