@@ -117,7 +117,7 @@ class _Traces:
     def watch(self, module: ModuleType) -> None:
         create, call = module._create_concrete_function, module.call_function
 
-        @in_place_of(create)
+        @in_place_of(create, in_its_file=True)
         def create_and_tell(function_type: Any, context: Any, graph: Any, options: Any) -> Any:
             trace = None
             with contextlib.suppress(Exception):
@@ -130,7 +130,7 @@ class _Traces:
                 if trace is not None:
                     self._end_after_first_run(trace, concrete)
 
-        @in_place_of(call)
+        @in_place_of(call, in_its_file=True)
         def call_and_tell(*args: Any, **kwargs: Any) -> Any:
             around, _called.traces = _called.traces, []
             try:
@@ -201,7 +201,7 @@ def _text_of(changes: dict[str, list[str]]) -> str:
 def _watch_buffers(module: ModuleType, activities: _Activities) -> None:
     original = module.DatasetV2.__init__
 
-    @in_place_of(original)
+    @in_place_of(original, in_its_file=True)
     def init_and_tell(dataset: Any, *args: Any, **kwargs: Any) -> None:
         original(dataset, *args, **kwargs)
         name = _BUFFERS.get(type(dataset).__name__.lstrip("_"))
@@ -255,7 +255,7 @@ def _outermost() -> Iterator[bool]:
 def _watch_save(owner: Any, name: str, shown: str, activities: _Activities) -> None:
     original: Callable[..., Any] = getattr(owner, name)
 
-    @in_place_of(original)
+    @in_place_of(original, in_its_file=True)
     def save(*args: Any, **kwargs: Any) -> Any:
         with _outermost() as outermost:
             activity = -1

@@ -16,11 +16,24 @@ from typing import Any, TypeVar
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def in_place_of(original: Callable[..., Any]) -> Callable[[_Function], _Function]:
-    """Gives a function the name, the texts and the parameters of `original`, which it calls."""
+def in_place_of(
+    original: Callable[..., Any], *, in_its_file: bool = False
+) -> Callable[[_Function], _Function]:
+    """Gives a function the name, the texts and the parameters of `original`, which it calls.
+
+    With `in_its_file` its frames are of the file of `original`, too: an operation that is made
+    within it bears the stack of its making, and TensorFlow's errors leave out its own files alone.
+    """
 
     def dress(function: _Function) -> _Function:
         functools.update_wrapper(function, original)
+        code = getattr(original, "__code__", None)
+        if in_its_file and code is not None:
+            function.__code__ = function.__code__.replace(
+                co_filename=code.co_filename,
+                co_firstlineno=code.co_firstlineno,
+                co_name=code.co_name,
+            )
         # Functions of C have none to tell.
         with contextlib.suppress(TypeError, ValueError):
             function.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
