@@ -171,6 +171,24 @@ TEST_F(EvidenceTest, ThreadsThatFailTogetherAreOneIncidentAndAllAreInIt) {
   }
 }
 
+TEST_F(EvidenceTest, ATraceIsNotReplacedByOneThatLacksItsFailure) {
+  g_python.awaits = 2;
+  std::thread first(
+      [this] { flight_recorder_.OnOutOfMemory(Refuse("first", "[1]")); });
+  while (g_python.questions == 0) std::this_thread::sleep_for(milliseconds(1));
+  // Meanwhile the other threads go on, until nothing is kept of that moment.
+  const SiteId site = recorder_.sites().Intern(SiteKey())->id;
+  for (uint64_t i = 1; i <= settings_.allocation_log_buffer_size; ++i) {
+    const auto* const address = reinterpret_cast<const void*>(i << 8);
+    recorder_.RecordAlloc(0, address, site, 1, 1);
+    recorder_.RecordFree(0, address, 1);
+  }
+  flight_recorder_.OnOutOfMemory(Refuse("second", "[2]"));
+  first.join();
+  ASSERT_EQ(Traces().size(), 1u);
+  EXPECT_NE(Read(Traces().front()).find("first"), std::string::npos);
+}
+
 TEST_F(EvidenceTest, WhatPythonFindsIsOnDiskBeforeTheRefusalReturns) {
   flight_recorder_.OnOutOfMemory(Refuse("op", "[8,16]"));
   EXPECT_NE(Read(Traces().at(0)).find("found by Python"), std::string::npos);
