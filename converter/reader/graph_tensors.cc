@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "core/pool_name.h"
 
 namespace oom_forensics {
 namespace {
@@ -19,9 +20,10 @@ struct Tensor {
 };
 
 // By op and bytes; without a shape where several have been seen.
-absl::flat_hash_map<std::pair<StringId, uint64_t>, Tensor> TensorsOfGraphs(
-    const HostTrace& trace) {
-  absl::flat_hash_map<std::pair<StringId, uint64_t>, Tensor> tensors;
+using Tensors = absl::flat_hash_map<std::pair<StringId, uint64_t>, Tensor>;
+
+Tensors TensorsOfGraphs(const HostTrace& trace) {
+  Tensors tensors;
   for (const ForecastTrace& forecast : trace.forecasts) {
     for (const ForecastSite& site : forecast.sites) {
       if (site.op == kEmptyString || site.shape == kEmptyString) continue;
@@ -34,32 +36,35 @@ absl::flat_hash_map<std::pair<StringId, uint64_t>, Tensor> TensorsOfGraphs(
   return tensors;
 }
 
+// Returns the site with its tensor, or the same one where none is known.
+SiteId WithTensor(SiteId id, const Tensors& tensors, SiteTable* sites) {
+  AllocationSite site = sites->Get(id);
+  if (site.shape != kEmptyString || site.dtype != 0 || site.compiled != 0) {
+    return id;
+  }
+  const auto tensor = tensors.find({site.op, site.requested_bytes});
+  if (tensor == tensors.end() || tensor->second.shape == kEmptyString) {
+    return id;
+  }
+  site.shape = tensor->second.shape;
+  site.dtype = tensor->second.dtype;
+  return sites->Intern(site);
+}
+
 }  // namespace
 
 void NameGraphTensors(HostTrace* trace) {
-  const auto tensors = TensorsOfGraphs(*trace);
+  const Tensors tensors = TensorsOfGraphs(*trace);
   if (tensors.empty()) return;
-  // What becomes equal becomes one site.
-  SiteTable sites;
-  std::vector<SiteId> new_ids(trace->sites.size());
-  bool is_changed = false;
-  for (SiteId id = 0; id < trace->sites.size(); ++id) {
-    AllocationSite site = trace->sites.Get(id);
-    if (site.shape == kEmptyString && site.dtype == 0 && site.compiled == 0) {
-      const auto tensor = tensors.find({site.op, site.requested_bytes});
-      if (tensor != tensors.end() && tensor->second.shape != kEmptyString) {
-        site.shape = tensor->second.shape;
-        site.dtype = tensor->second.dtype;
-        is_changed = true;
-      }
-    }
-    new_ids[id] = sites.Intern(site);
-  }
-  if (!is_changed) return;
   for (AllocatorTrace& allocator : trace->allocators) {
-    for (SiteId& site : allocator.site) site = new_ids[site];
+    if (GpuOrdinalOf(allocator.name, allocator.device) < 0) continue;
+    absl::flat_hash_map<SiteId, SiteId> named;
+    for (SiteId& id : allocator.site) {
+      const auto [known, added] = named.try_emplace(id, id);
+      if (added) known->second = WithTensor(id, tensors, &trace->sites);
+      id = known->second;
+    }
   }
-  trace->sites = std::move(sites);
 }
 
 }  // namespace oom_forensics

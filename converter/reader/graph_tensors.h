@@ -8,8 +8,9 @@
 
 namespace oom_forensics {
 
-// Gives shape and type to sites that lack both, where the forecasts of the
-// trace know exactly one of an op of that name that asks for as many bytes.
+// Gives shape and type to sites of GPUs' pools that lack both, where the
+// forecasts of the trace know exactly one of an op of that name that asks for
+// as many bytes.
 void NameGraphTensors(HostTrace* trace);
 
 }  // namespace oom_forensics
