@@ -157,25 +157,23 @@ uint64_t HostProbe::Kills() const {
   return NumberAfter(events.Read(text), "oom_kill ");
 }
 
-uint64_t HostProbe::OwnBytes() const {
+HostProbe::Resident HostProbe::ReadResident() const {
   char text[256];
   char* end;
   std::strtoull(statm_.Read(text), &end, 10);
-  const uint64_t resident = std::strtoull(end, &end, 10);
-  return (resident -
-          std::min<uint64_t>(resident, std::strtoull(end, &end, 10))) *
-         page_bytes_;
+  const uint64_t resident = std::strtoull(end, &end, 10) * page_bytes_;
+  const uint64_t shared = std::strtoull(end, &end, 10) * page_bytes_;
+  return {resident - std::min(resident, shared), shared};
 }
+
+uint64_t HostProbe::OwnBytes() const { return ReadResident().own_bytes; }
 
 void HostProbe::LookCheaply(HostLook* look) const {
   char text[256];
-  char* end;
-  const char* const statm = statm_.Read(text);
-  std::strtoull(statm, &end, 10);
-  const uint64_t resident = std::strtoull(end, &end, 10) * page_bytes_;
-  const uint64_t shared = std::strtoull(end, &end, 10) * page_bytes_;
-  look->rss_anon_bytes = resident - std::min(resident, shared);
-  look->rss_file_bytes = shared - std::min(shared, look->rss_shmem_bytes);
+  const auto [own_bytes, shared_bytes] = ReadResident();
+  look->rss_anon_bytes = own_bytes;
+  look->rss_file_bytes =
+      shared_bytes - std::min(shared_bytes, look->rss_shmem_bytes);
   if (cgroup_.empty()) {
     char info[512];
     const uint64_t available =

@@ -65,6 +65,13 @@ class HostProbe {
   uint64_t Kills() const;
 
  private:
+  // What the process has in memory, for itself and of what it shares.
+  struct Resident {
+    uint64_t own_bytes;
+    uint64_t shared_bytes;
+  };
+  Resident ReadResident() const;
+
   void FindCgroup();
   void LookAtCgroup(HostLook* look) const;
 
