@@ -1443,7 +1443,7 @@ class ProcessEnd(Message):
 
     kind: str = ""
     """\"kernel" (killed for want of memory), "signal", "abort", "exit_call",
-    "unknown".
+    "asked" (SIGTERM or Ctrl-C), "unknown".
     """
     sentence: str = ""
     """\"The kernel killed the process (SIGKILL) ..."."""
@@ -1498,8 +1498,8 @@ class HostMemorySeries(Message):
     holders: list[HostMemoryHolder] = field(default_factory=list)
     """The largest first."""
     verdict: Verdict = field(default_factory=lambda: Verdict())
-    """Kinds: HOST_KILLED, HOST_GROWTH, HOST_DATA_SET, HELD_BY_MALLOC, NOT_MEMORY,
-    UNKNOWN. Not set: nothing ended.
+    """Kinds: HOST_KILLED, RETRACING, PIPELINE_BUFFER, CHECKPOINT, HOST_DATA_SET,
+    HOST_GROWTH, HELD_BY_MALLOC, NOT_MEMORY, UNKNOWN. Not set: nothing ended.
     """
     remedies: list[Remedy] = field(default_factory=list)
 
