@@ -188,17 +188,23 @@ class Judge {
     return std::max(free_.most_free_region_bytes, pool_.GrowableBytes());
   }
 
-  // The cause that a person should hear first.
+  bool HasPart(std::string_view kind) const {
+    return std::any_of(
+        verdict_.parts.begin(), verdict_.parts.end(),
+        [kind](const PlacementPart& part) { return part.kind == kind; });
+  }
+
+  // The cause that a person should hear first. What is missing in all by a crumb
+  // is missing because of the pieces.
   std::string_view PrimaryKind() const {
     if (pool_.DeviceIsFull()) return "EXTERNAL";
-    if (pool_.AvailableBytes() < pool_.request_bytes) {
+    if (HasPart("CAPACITY")) {
       return pool_.SpareBytes() > 0 &&
                      pool_.SpareBytes() >= verdict_.short_by_bytes
                  ? "LIMIT"
                  : "CAPACITY";
     }
-    return MostInOnePlace() < pool_.request_bytes ? "GROWTH_REGIONS"
-                                                  : "FRAGMENTATION";
+    return HasPart("GROWTH_REGIONS") ? "GROWTH_REGIONS" : "FRAGMENTATION";
   }
 
   void PutFirst(std::string_view primary) {

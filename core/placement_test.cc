@@ -58,6 +58,16 @@ TEST(PlacementTest, WhatOnlySeveralRegionsCouldGiveIsSaidOfRegions) {
   EXPECT_STREQ(JudgePlacement(pool).kind, "FRAGMENTATION");
 }
 
+TEST(PlacementTest, ACrumbThatIsMissingInAllLeavesItToThePieces) {
+  PoolNumbers pool = TwoGaps(30 * kMiB + 1024);
+  pool.LimitBy("bfc_cpu_allocator_for_gpu#0",
+               {"TF_CPU_BFC_MEM_LIMIT_IN_MB=100"});
+  EXPECT_STREQ(JudgePlacement(pool).kind, "FRAGMENTATION");
+  pool.free->region_count = 2;
+  pool.free->most_free_region_bytes = 15 * kMiB;
+  EXPECT_STREQ(JudgePlacement(pool).kind, "GROWTH_REGIONS");
+}
+
 TEST(PlacementTest, WhatThePoolMayStillTakeIsNotAGap) {
   PoolNumbers pool = TwoGaps(20 * kMiB);
   pool.limit_bytes = 110 * kMiB;
