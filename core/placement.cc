@@ -194,8 +194,8 @@ class Judge {
         [kind](const PlacementPart& part) { return part.kind == kind; });
   }
 
-  // The cause that a person should hear first. What is missing in all by a crumb
-  // is missing because of the pieces.
+  // The cause that a person should hear first. What is missing in all by a
+  // crumb is missing because of the pieces.
   std::string_view PrimaryKind() const {
     if (pool_.DeviceIsFull()) return "EXTERNAL";
     if (HasPart("CAPACITY")) {

@@ -64,7 +64,9 @@ class LeakSearch {
       std::optional<FoundLeak> leak = Growth(history);
       if (!leak.has_value()) leak = Collection(history);
       if (!leak.has_value()) leak = Survivors(history);
-      if (!leak.has_value() || IsHeldForWork(*leak)) continue;
+      if (!leak.has_value() || IsHeldForWork(*leak) || IsOfOneCall(*leak)) {
+        continue;
+      }
       (leak->end == FoundLeak::End::kNotSeen ? result->leaks
                                              : result->collections)
           .push_back(*std::move(leak));
@@ -97,6 +99,18 @@ class LeakSearch {
           return held_.IsOnTape(row) || held_.IsVariable(row);
         });
     return 2 * static_cast<size_t>(held) > leak.rows.size();
+  }
+
+  // What the loops of a function at work keep for its end is not kept from one
+  // call to the next.
+  bool IsOfOneCall(const FoundLeak& leak) const {
+    const AllocatorTrace& trace = replay_.trace();
+    const int64_t call = trace.ContextOf(leak.rows.front()).step_id;
+    return call != 0 && trace.FailureOf(position_) != nullptr &&
+           trace.ContextOf(position_).step_id == call &&
+           std::all_of(leak.rows.begin(), leak.rows.end(), [&](Row row) {
+             return trace.ContextOf(row).step_id == call;
+           });
   }
 
   // Sites whose live allocations an object holds are one group.
@@ -327,7 +341,9 @@ class LeakSearch {
   }
 
   std::optional<FoundLeak> Survivors(const SiteHistory& history) const {
-    if (history.finished < kMinSiblings ||
+    // What no op made is of no one kind: batches and variables are there alike.
+    if (replay_.SiteOf(history.live.front()).op == kEmptyString ||
+        history.finished < kMinSiblings ||
         static_cast<double>(history.short_lived) <
             kMinShortLivedShare * static_cast<double>(history.finished)) {
       return std::nullopt;

@@ -66,7 +66,7 @@ describe('a name that was made to break the page', () => {
 describe('a run of several hosts', () => {
   it('lets the reader choose whose memory is shown', async () => {
     const opened = await openTab({ link: { run: 'two_hosts/2026_01_02_03_04_05' } });
-    await opened.tab.getByLabel('Host').selectOption('worker-1');
+    await opened.tab.getByLabel('Host', { exact: true }).selectOption('worker-1');
     await seesStory(opened);
     expect(opened.page.url()).toContain('p.oom_forensics.host=worker-1');
     expectNoErrors(opened);

@@ -474,6 +474,27 @@ TEST(CausesTest, ALoopThatKeepsItsIterationsIsTold) {
   EXPECT_THAT(judged.verdict.sentence(), HasSubstr("of the 50 that were done"));
 }
 
+TEST(CausesTest, WhatALoopOfAFunctionCollectsInOneCallIsNoLeak) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  trace.StepId(7);
+  uint64_t address = kBase;
+  for (int i = 0; i < 50; ++i) {
+    trace.Alloc(address,
+                {"while/body/_1/while/MatMul", "[64,512]", 1, kMiB / 4});
+    address += kMiB / 4;
+    trace.Alloc(address, {"while/body/_1/while/Tanh", "[64,64]", 1, kMiB / 32});
+    trace.Free(address);
+  }
+  trace.Fail({"while/body/_1/while/Tanh", "[64,2048]", 1, 8 * kMiB},
+             {true, 16 * kMiB, ""});
+  const Judged judged = Judge(trace);
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("A loop of the function keeps 256.0 KiB of each"));
+  EXPECT_EQ(judged.FindRemedy("release_leak"), nullptr);
+}
+
 // Three rounds that each make a variable of 3 MiB and run two steps.
 TraceBuilder ThreeRounds() {
   TraceBuilder trace;
@@ -518,6 +539,27 @@ TEST(CausesTest, ModelsOfEarlierRoundsNameTheObjectThatKeepsThem) {
   EXPECT_THAT(release->keeper(),
               ElementsAre("list 'models' in __main__ (2 items)", "Sequential",
                           "ResourceVariable '_value'"));
+}
+
+TEST(CausesTest, ModelsOfOtherShapesAreOfTheObjectThatKeepsThemAll) {
+  TraceBuilder trace;
+  trace.Region(kBase, 16 * kMiB);
+  for (uint64_t round = 0; round < 4; ++round) {
+    trace.Alloc(kBase + round * 3 * kMiB,
+                Eager("AddV2", absl::StrCat("[", round + 3, "]"),
+                      (round + 5) * kMiB / 4));
+    trace.Step(static_cast<int64_t>(round));
+    const uint64_t work = kBase + 12 * kMiB;
+    trace.Alloc(work, {"model/Relu", "[4]", 1, kMiB}).Free(work);
+    trace.EndStep();
+  }
+  for (uint64_t round = 0; round < 4; ++round) {
+    KeepModel("dict 'tried' in __main__ (4 items)", round, &trace);
+  }
+  const Judged judged = JudgeRounds(&trace);
+  EXPECT_EQ(judged.verdict.kind(), "RETAINED");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("kept by dict 'tried' in __main__ (4 items)"));
 }
 
 TEST(CausesTest, AModelOnItsWayToTheOthersIsOneOfThem) {

@@ -23,6 +23,8 @@ constexpr double kKeptShare = 0.2;
 constexpr double kAttemptShare = 0.1;
 // Fewer outputs of one op under a tape are layers of one kind.
 constexpr size_t kMinRounds = 12;
+// An object of fewer items is no collection of rounds.
+constexpr size_t kMinItems = 3;
 // Smaller variables are counters and biases, and are made for many reasons.
 constexpr uint64_t kMinVariableBytes = 16384;
 // Ops at the beginning of two attempts that must be the same.
@@ -100,6 +102,28 @@ std::vector<Row> RowsOfOlderRounds(const OomCase& oom,
   return rows;
 }
 
+// The object of the program that holds variables which were made at so many
+// times, with steps in between: a dict of all models that were tried, whatever
+// their shapes. Null: there is none.
+const Container* ContainerOfRounds(const OomCase& oom) {
+  for (const Container& container : oom.held().containers()) {
+    if (!container.holds_variables || container.is_of_library ||
+        container.items < kMinItems ||
+        !IsShareOfUse(oom, container.bytes, kKeptShare)) {
+      continue;
+    }
+    std::set<int64_t> made_at;
+    for (const Row row : container.rows) {
+      if (oom.held().IsVariable(row) &&
+          oom.replay().BytesOf(row) >= kMinVariableBytes) {
+        made_at.insert(oom.steps().IndexOf(row));
+      }
+    }
+    if (made_at.size() >= kMinItems) return &container;
+  }
+  return nullptr;
+}
+
 // Whether what keeps most of the rows is an optimizer that the program holds by
 // itself: its slots follow in the chain, and no model comes before it.
 bool AreOptimizers(const OomCase& oom, const std::vector<Row>& rows) {
@@ -155,21 +179,27 @@ Row AttemptBefore(const OomCase& oom, Row earlier) {
 
 std::optional<Cause> FindOlderModels(const OomCase& oom) {
   const std::vector<Row> rounds = FindRounds(oom);
-  if (rounds.size() < 2) return std::nullopt;
-  const std::vector<Row> older = RowsOfOlderRounds(oom, rounds);
-  const uint64_t bytes = BytesOf(oom, older);
-  if (older.empty() || !IsShareOfUse(oom, bytes, kKeptShare)) {
-    return std::nullopt;
+  std::vector<Row> older;
+  if (rounds.size() >= 2) older = RowsOfOlderRounds(oom, rounds);
+  std::string sentence = absl::StrCat(
+      "Variables of the same shapes were made ", rounds.size(),
+      " times, with steps in between, and those of the earlier ",
+      rounds.size() == 2 ? std::string("round")
+                         : absl::StrCat(rounds.size() - 1, " rounds"),
+      " are still held: ");
+  if (older.empty() || !IsShareOfUse(oom, BytesOf(oom, older), kKeptShare)) {
+    const Container* const container = ContainerOfRounds(oom);
+    if (container == nullptr) return std::nullopt;
+    older = container->rows;
+    sentence =
+        "Variables were made again and again, with steps in between, "
+        "and are still held: ";
   }
-  Cause cause = MakeCause(
-      "older_models", kRetained, bytes,
-      absl::StrCat(
-          "Variables of the same shapes were made ", rounds.size(),
-          " times, with steps in between, and those of the earlier ",
-          rounds.size() == 2 ? std::string("round")
-                             : absl::StrCat(rounds.size() - 1, " rounds"),
-          " are still held: ", FormatBytes(bytes), " in ",
-          CountOf(older.size(), "tensor"), ".", AndKeptBy(oom, older)));
+  const uint64_t bytes = BytesOf(oom, older);
+  Cause cause = MakeCause("older_models", kRetained, bytes,
+                          absl::StrCat(sentence, FormatBytes(bytes), " in ",
+                                       CountOf(older.size(), "tensor"), ".",
+                                       AndKeptBy(oom, older)));
   cause.growth.sentence =
       "The next round would keep as much again: this only puts the failure "
       "off.";

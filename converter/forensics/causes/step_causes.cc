@@ -25,7 +25,7 @@ namespace {
 constexpr uint64_t kFarBeyondLimit = 4;
 constexpr uint64_t kFarBeyondTensors = 32;
 
-constexpr std::string_view kLoopBody = "/while/body/";
+constexpr std::string_view kLoopBody = "while/body/";
 // Fewer iterations are no story.
 constexpr uint64_t kMinIterations = 8;
 // Part of the memory in use that the loop must hold.
@@ -83,11 +83,18 @@ uint64_t IterationsOf(const OomCase& oom, const Loop& loop) {
   return most == by_count.end() ? 0 : most->first;
 }
 
-// The scope of the layer that loops: "sequential_1/lstm_1".
-std::string LoopOf(std::string_view op_name) {
+// The scope of the layer that loops, "sequential_1/lstm_1"; empty: a loop of
+// the function's own. Nothing: the op is in no loop.
+std::optional<std::string> LoopOf(std::string_view op_name) {
   const size_t body = op_name.find(kLoopBody);
-  if (body == std::string_view::npos) return "";
-  return std::string(StripCallPrefix(op_name.substr(0, body)));
+  if (body == 0) return "";
+  if (body == std::string_view::npos || op_name[body - 1] != '/') {
+    return std::nullopt;
+  }
+  const std::string_view scope = op_name.substr(0, body - 1);
+  return scope == "StatefulPartitionedCall"
+             ? std::string()
+             : std::string(StripCallPrefix(scope));
 }
 
 // Tensors of the same bytes as a variable, by what they are.
@@ -190,16 +197,17 @@ std::optional<Cause> FindKeptIterations(const OomCase& oom) {
   for (const Row row : oom.live()) {
     const std::string& op = oom.host().OpOf(oom.replay().SiteOf(row));
     if (IsGradientName(op) || !oom.IsOfThisStep(row)) continue;
-    const std::string name = LoopOf(op);
-    if (name.empty()) continue;
-    loops[name].bytes += oom.replay().BytesOf(row);
+    const std::optional<std::string> scope = LoopOf(op);
+    if (!scope.has_value()) continue;
+    Loop& loop = loops[*scope];
+    loop.bytes += oom.replay().BytesOf(row);
     bytes += oom.replay().BytesOf(row);
-    ++loops[name].kept_by_site[oom.replay().trace().site[row]];
+    ++loop.kept_by_site[oom.replay().trace().site[row]];
   }
   if (loops.empty() || !IsShareOfUse(oom, bytes, kIterationsShare)) {
     return std::nullopt;
   }
-  const auto& [name, largest] = *std::max_element(
+  const auto& [scope, largest] = *std::max_element(
       loops.begin(), loops.end(), [](const auto& a, const auto& b) {
         return a.second.bytes < b.second.bytes;
       });
@@ -208,9 +216,11 @@ std::optional<Cause> FindKeptIterations(const OomCase& oom) {
   return MakeCause(
       "kept_iterations", "CAPACITY", bytes,
       absl::StrCat(
-          "The loop of ", name, " keeps ",
-          FormatBytes(largest.bytes / iterations),
-          " of each of its iterations for the backward pass, ",
+          scope.empty() ? "A loop of the function"
+                        : absl::StrCat("The loop of ", scope),
+          " keeps ", FormatBytes(largest.bytes / iterations),
+          " of each of its iterations, for the backward pass or for the "
+          "loop's result, ",
           FormatBytes(largest.bytes), " of the ", FormatCount(iterations),
           " that were done",
           loops.size() > 1
