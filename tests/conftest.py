@@ -55,6 +55,7 @@ def run_python() -> RunPython:
             env={**os.environ, "PYTHONFAULTHANDLER": "1", **BFC_ENVIRONMENT, **environment},
             capture_output=True,
             text=True,
+            errors="surrogateescape",
             timeout=timeout,
             check=False,
         )

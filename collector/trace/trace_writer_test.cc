@@ -92,6 +92,16 @@ TEST_F(TraceWriterTest, WritesTheStacksThatSitesReferToOnce) {
   EXPECT_EQ(source.find("other.py"), std::string::npos);
 }
 
+TEST_F(TraceWriterTest, NoTextOfItKeepsAReaderFromParsingIt) {
+  recorder_.StartCapture(CaptureOwner::kProfiler);
+  const SiteId site = MakeSite("gr\xF6\xDF" "e", 512);
+  recorder_.RecordAlloc(0, Address(4096), site, 0, 9);
+  auto planes = Finish();
+  Stats stats =
+      planes["/oom_forensics:bfc#0"].lines["events"].events.at(0).site;
+  EXPECT_EQ(stats[schema::kOp], "gr\uFFFD\uFFFDe");
+}
+
 TEST(SourcePlaneTest, PathsAreWrittenAsThePersonWants) {
   SourceFacts facts;
   facts.project_root = "/home/me/project";

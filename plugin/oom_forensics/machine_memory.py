@@ -43,7 +43,7 @@ def _own_groups(cgroup: Path) -> list[Path]:
     """The files that limit this process, its own group's and those above it."""
     files = [cgroup / "memory.max", cgroup / "memory/memory.limit_in_bytes"]
     try:
-        lines = Path("/proc/self/cgroup").read_text().splitlines()
+        lines = Path("/proc/self/cgroup").read_text(errors="surrogateescape").splitlines()
     except OSError:
         return files
     for line in lines:

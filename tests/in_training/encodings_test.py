@@ -1,8 +1,9 @@
-"""A program whose source is not UTF-8 has runs that every reader can read."""
+"""A program whose source or folder is not UTF-8 has runs that every reader can read."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -25,19 +26,24 @@ tf.zeros([400 << 18])  # zu groß
 """.encode()
 
 
-@pytest.mark.parametrize("source", [_LATIN_1, _CUT], ids=["latin-1", "cut within a character"])
+@pytest.mark.parametrize(
+    ("source", "logdir"),
+    [(_LATIN_1, b"logdir"), (_CUT, b"logdir"), (_LATIN_1, b"gr\xf6\xdfe")],
+    ids=["latin-1", "cut within a character", "a logdir in latin-1"],
+)
 def test_a_run_of_it_is_parsed_and_tells_its_lines(
-    run_python: RunPython, command: Command, tmp_path: Path, source: bytes
+    run_python: RunPython, command: Command, tmp_path: Path, source: bytes, logdir: bytes
 ) -> None:
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
     script = tmp_path / "program.py"
     script.write_bytes(source)
-    done = run_python(
-        script, OOM_FORENSICS_LOGDIR=str(tmp_path / "logdir"), OOM_FORENSICS_KEEPERS="0"
-    )
+    folder = tmp_path / os.fsdecode(logdir)
+    done = run_python(script, OOM_FORENSICS_LOGDIR=str(folder), OOM_FORENSICS_KEEPERS="0")
     assert "ResourceExhaustedError" in done.stderr
-    (trace,) = tmp_path.glob("logdir/plugins/profile/*_oom/*.xplane.pb")
+    assert "program.py:4: tf.zeros([400 << 18])" in done.stderr
+    assert "lacks what Python knows" not in done.stderr
+    (trace,) = folder.glob("plugins/profile/*_oom/*.xplane.pb")
     planes = xplane_pb2.XSpace.FromString(trace.read_bytes()).planes
     texts = {
         stat.str_value

@@ -27,7 +27,7 @@ def loaded_path() -> Path | None:
     # Each once; a library has several lines.
     paths = dict.fromkeys(
         line[line.find("/") :]
-        for line in Path("/proc/self/maps").read_text().splitlines()
+        for line in Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines()
         if line.endswith("/" + FILE_NAME)
     )
     for path in paths:

@@ -101,7 +101,7 @@ class LiveProcess:
 def live_pids() -> list[int]:
     """The processes of this machine that can be asked, the newest first."""
     try:
-        names = Path("/proc/net/unix").read_text().split()
+        names = Path("/proc/net/unix").read_text(errors="surrogateescape").split()
     except OSError:
         return []
     pids = {
