@@ -81,6 +81,8 @@ def test_it_prints_the_same(
         **bfc_environment,
         "TF_USE_LEGACY_KERAS": legacy_keras,
         "OOM_FORENSICS_LOGDIR": str(tmp_path),
+        # Each out-of-memory of a program is looked at.
+        "OOM_FORENSICS_MAX_REPORTS": "20",
     }
     without = printed(python, program, environment, "0")
     with_it = printed(python, program, environment, "1")

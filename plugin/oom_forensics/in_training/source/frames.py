@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dis
 import sys
 from collections.abc import Callable, Iterable
 from inspect import CO_OPTIMIZED
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from oom_forensics.in_training.source.code_origin import CodeOrigin
@@ -35,18 +36,27 @@ def look_at_locals(frame: FrameType, look: Callable[[dict[str, object]], None]) 
 
     Before Python 3.13 `f_locals` makes a dict that stays with the frame: a variable that
     the user deletes would live on in it. The function's variables are taken out of it again,
-    unless somebody else has it. Others stay: `exec()` keeps its variables there.
+    unless somebody else has it. Others stay: `exec()` keeps its variables there. A function
+    that calls `locals()` is shown without variables: what it has got of them would be changed.
     """
+    code = frame.f_code
+    is_copy = sys.version_info < (3, 13) and code.co_flags & CO_OPTIMIZED
+    if is_copy and _calls_locals(code):
+        look({})
+        return
     names = frame.f_locals
     look(dict(names))
-    # A view of the frame from 3.13 on; the dict of a module, a class or a cell is no copy.
-    if type(names) is not dict or not frame.f_code.co_flags & CO_OPTIMIZED:
-        return
-    # The frame, `names`, and the argument of getrefcount.
-    if sys.getrefcount(names) <= 3:
-        code = frame.f_code
+    # The dict of a module or a class is no copy. The frame, `names`, getrefcount's argument.
+    if is_copy and sys.getrefcount(names) <= 3:
         for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
             names.pop(name, None)
+
+
+def _calls_locals(code: CodeType) -> bool:
+    return "locals" in code.co_names and any(
+        each.opname == "LOAD_GLOBAL" and each.argval == "locals"
+        for each in dis.get_instructions(code)
+    )
 
 
 def local_values(frame: FrameType, *names: str) -> tuple[Any, ...]:

@@ -19,11 +19,14 @@ def test_what_exec_left_in_a_function_is_there_after_a_look() -> None:
     exec("assert left == 41")
 
 
-def test_what_locals_gave_to_the_program_stays_whole() -> None:
+def test_what_locals_gave_to_the_program_stays_as_it_was() -> None:
     mine = "a variable"
     held = locals()
-    assert local_values(sys._getframe(), "mine") == (mine,)
-    assert held["mine"] == mine
+    before = dict(held)
+    later = [mine]
+    local_values(sys._getframe(), "mine")
+    assert held == before
+    assert later == [mine]
 
 
 def test_the_variables_of_a_class_that_is_being_made_stay() -> None:
