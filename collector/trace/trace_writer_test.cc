@@ -94,7 +94,10 @@ TEST_F(TraceWriterTest, WritesTheStacksThatSitesReferToOnce) {
 
 TEST_F(TraceWriterTest, NoTextOfItKeepsAReaderFromParsingIt) {
   recorder_.StartCapture(CaptureOwner::kProfiler);
-  const SiteId site = MakeSite("gr\xF6\xDF" "e", 512);
+  const SiteId site = MakeSite(
+      "gr\xF6\xDF"
+      "e",
+      512);
   recorder_.RecordAlloc(0, Address(4096), site, 0, 9);
   auto planes = Finish();
   Stats stats =

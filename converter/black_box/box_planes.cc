@@ -391,7 +391,12 @@ class BoxPlanes {
 
   int64_t OffsetPs(int64_t time_ns) const {
     constexpr int64_t kMost = INT64_MAX / 4000;
-    return std::clamp<int64_t>(time_ns - start_ns_, 0, kMost) * 1000;
+    if (time_ns <= start_ns_) return 0;
+    // Both are read from a box that may say anything: in unsigned, no
+    // difference is too large.
+    const uint64_t since =
+        static_cast<uint64_t>(time_ns) - static_cast<uint64_t>(start_ns_);
+    return static_cast<int64_t>(std::min<uint64_t>(since, kMost)) * 1000;
   }
 
   const ReadBox::LineText& line_text_;

@@ -643,6 +643,8 @@ TEST(CausesTest, AModelThatIsCalledOnAllOfAnArrayIsTold) {
   const Remedy* from_host = judged.FindRemedy("batches_from_host");
   ASSERT_NE(from_host, nullptr);
   EXPECT_THAT(from_host->code(), HasSubstr("not model(array)"));
+  // A part of 32 examples asks for 4 MiB.
+  EXPECT_EQ(from_host->sufficiency(), UNCERTAIN);
 }
 
 TEST(CausesTest, AWholeDataSetThatIsOneBatchIsTold) {

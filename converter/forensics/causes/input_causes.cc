@@ -15,6 +15,8 @@
 namespace oom_forensics {
 namespace {
 
+// Examples of one call, as the remedy says.
+constexpr uint64_t kPartExamples = 32;
 // Part of the memory in use that whole arrays must hold, and each of them.
 constexpr double kHostDataShare = 0.25;
 constexpr double kTensorShare = 0.1;
@@ -217,6 +219,14 @@ std::optional<Cause> FindHostData(const OomCase& oom) {
            : "tf.data.Dataset.from_generator(batches, output_signature=...)  "
              "# or a keras.utils.PyDataset"},
       &cause);
+  if (examples > kPartExamples) {
+    cause.remedy->scenario->resized = [failure = oom.failure(), examples](
+                                          Row row, uint64_t bytes) {
+      return row == failure ? bytes / examples * kPartExamples : bytes;
+    };
+    // What else the model makes of a part is not in the trace.
+    cause.remedy->is_estimate = true;
+  }
   return cause;
 }
 
