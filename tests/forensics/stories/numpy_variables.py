@@ -8,6 +8,6 @@ first, second, third = (
     tf.Variable(random.normal(size=[1024, 2048]).astype("float32")) for _ in range(3)
 )
 for _ in range(4):
-    x = tf.random.normal([8192, 1024])
+    x = tf.random.normal([24576, 1024])
     h = tf.nn.relu(tf.matmul(x, first))
     print(float(tf.reduce_mean(tf.nn.relu(tf.matmul(x, second)) * h)))
