@@ -475,24 +475,26 @@ TEST(CausesTest, ALoopThatKeepsItsIterationsIsTold) {
 }
 
 TEST(CausesTest, WhatALoopOfAFunctionCollectsInOneCallIsNoLeak) {
-  TraceBuilder trace;
-  trace.Region(kBase, 16 * kMiB);
-  trace.StepId(7);
-  uint64_t address = kBase;
-  for (int i = 0; i < 50; ++i) {
-    trace.Alloc(address,
-                {"while/body/_1/while/MatMul", "[64,512]", 1, kMiB / 4});
-    address += kMiB / 4;
-    trace.Alloc(address, {"while/body/_1/while/Tanh", "[64,64]", 1, kMiB / 32});
-    trace.Free(address);
+  for (const std::string call : {"", "StatefulPartitionedCall_1/"}) {
+    const std::string body = call + "while/body/_1/while/";
+    TraceBuilder trace;
+    trace.Region(kBase, 16 * kMiB);
+    trace.StepId(7);
+    uint64_t address = kBase;
+    for (int i = 0; i < 50; ++i) {
+      trace.Alloc(address, {body + "MatMul", "[64,512]", 1, kMiB / 4});
+      address += kMiB / 4;
+      trace.Alloc(address, {body + "Tanh", "[64,64]", 1, kMiB / 32});
+      trace.Free(address);
+    }
+    trace.Fail({body + "Tanh", "[64,2048]", 1, 8 * kMiB},
+               {true, 16 * kMiB, ""});
+    const Judged judged = Judge(trace);
+    EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+    EXPECT_THAT(judged.verdict.sentence(),
+                HasSubstr("A loop of the function keeps 256.0 KiB of each"));
+    EXPECT_EQ(judged.FindRemedy("release_leak"), nullptr);
   }
-  trace.Fail({"while/body/_1/while/Tanh", "[64,2048]", 1, 8 * kMiB},
-             {true, 16 * kMiB, ""});
-  const Judged judged = Judge(trace);
-  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
-  EXPECT_THAT(judged.verdict.sentence(),
-              HasSubstr("A loop of the function keeps 256.0 KiB of each"));
-  EXPECT_EQ(judged.FindRemedy("release_leak"), nullptr);
 }
 
 // Three rounds that each make a variable of 3 MiB and run two steps.

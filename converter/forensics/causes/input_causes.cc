@@ -215,7 +215,8 @@ std::optional<Cause> FindHostData(const OomCase& oom) {
       {"batches_from_host",
        "Leave the data set in NumPy, and hand over one batch at a time.", "",
        examples > 0
-           ? "model.predict(array, batch_size=32)  # not model(array)"
+           ? absl::StrCat("model.predict(array, batch_size=", kPartExamples,
+                          ")  # not model(array)")
            : "tf.data.Dataset.from_generator(batches, output_signature=...)  "
              "# or a keras.utils.PyDataset"},
       &cause);

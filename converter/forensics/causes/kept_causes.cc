@@ -102,9 +102,9 @@ std::vector<Row> RowsOfOlderRounds(const OomCase& oom,
   return rows;
 }
 
-// The object of the program that holds variables which were made at so many
-// times, with steps in between: a dict of all models that were tried, whatever
-// their shapes. Null: there is none.
+// The object of the program that holds variables which were made at kMinItems
+// or more times, with steps in between: a dict of all models that were tried,
+// whatever their shapes. Null: there is none.
 const Container* ContainerOfRounds(const OomCase& oom) {
   for (const Container& container : oom.held().containers()) {
     if (!container.holds_variables || container.is_of_library ||
@@ -181,25 +181,25 @@ std::optional<Cause> FindOlderModels(const OomCase& oom) {
   const std::vector<Row> rounds = FindRounds(oom);
   std::vector<Row> older;
   if (rounds.size() >= 2) older = RowsOfOlderRounds(oom, rounds);
-  std::string sentence = absl::StrCat(
-      "Variables of the same shapes were made ", rounds.size(),
-      " times, with steps in between, and those of the earlier ",
-      rounds.size() == 2 ? std::string("round")
-                         : absl::StrCat(rounds.size() - 1, " rounds"),
-      " are still held: ");
-  if (older.empty() || !IsShareOfUse(oom, BytesOf(oom, older), kKeptShare)) {
-    const Container* const container = ContainerOfRounds(oom);
-    if (container == nullptr) return std::nullopt;
+  std::string made;
+  if (!older.empty() && IsShareOfUse(oom, BytesOf(oom, older), kKeptShare)) {
+    made = absl::StrCat(
+        "Variables of the same shapes were made ", rounds.size(),
+        " times, with steps in between, and those of the earlier ",
+        rounds.size() == 2 ? std::string("round")
+                           : absl::StrCat(rounds.size() - 1, " rounds"));
+  } else if (const Container* const container = ContainerOfRounds(oom)) {
     older = container->rows;
-    sentence =
-        "Variables were made again and again, with steps in between, "
-        "and are still held: ";
+    made = "Variables were made again and again, with steps in between, and";
+  } else {
+    return std::nullopt;
   }
   const uint64_t bytes = BytesOf(oom, older);
-  Cause cause = MakeCause("older_models", kRetained, bytes,
-                          absl::StrCat(sentence, FormatBytes(bytes), " in ",
-                                       CountOf(older.size(), "tensor"), ".",
-                                       AndKeptBy(oom, older)));
+  Cause cause =
+      MakeCause("older_models", kRetained, bytes,
+                absl::StrCat(made, " are still held: ", FormatBytes(bytes),
+                             " in ", CountOf(older.size(), "tensor"), ".",
+                             AndKeptBy(oom, older)));
   cause.growth.sentence =
       "The next round would keep as much again: this only puts the failure "
       "off.";

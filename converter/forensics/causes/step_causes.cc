@@ -1,6 +1,7 @@
 // What the step asks for, and how the pool answers it.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/predicates.h"
 #include "converter/replay/device_replay.h"
+#include "converter/text/text.h"
 #include "converter/trace/op_name.h"
 #include "converter/trace/site_source.h"
 #include "core/size_text.h"
@@ -87,14 +89,13 @@ uint64_t IterationsOf(const OomCase& oom, const Loop& loop) {
 // the function's own. Nothing: the op is in no loop.
 std::optional<std::string> LoopOf(std::string_view op_name) {
   const size_t body = op_name.find(kLoopBody);
-  if (body == 0) return "";
-  if (body == std::string_view::npos || op_name[body - 1] != '/') {
+  if (body == std::string_view::npos ||
+      (body != 0 && op_name[body - 1] != '/')) {
     return std::nullopt;
   }
-  const std::string_view scope = op_name.substr(0, body - 1);
-  return scope == "StatefulPartitionedCall"
-             ? std::string()
-             : std::string(StripCallPrefix(scope));
+  std::string_view scope = StripCallPrefix(op_name.substr(0, body));
+  ConsumeSuffix(&scope, "/");
+  return std::string(scope);
 }
 
 // Tensors of the same bytes as a variable, by what they are.
