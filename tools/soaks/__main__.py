@@ -49,6 +49,8 @@ def _soak(logdir: Path, seconds: float, every_s: float) -> list[str]:
         text=True,
     )
     states: list[dict[str, int]] = []
+    # What reports take is theirs: growth is what comes after the last one.
+    settled: list[dict[str, int]] = []
     first: dict[str, str] = {}
     for line in job.stdout or ():
         states.append(json.loads(line))
@@ -56,18 +58,24 @@ def _soak(logdir: Path, seconds: float, every_s: float) -> list[str]:
         # One that comes after it was begun: the first is complete.
         if not first and (len(runs) > 1 or states[-1]["caught"] > 0):
             first = _content(runs[0])
+        if len(runs) == _MAX_REPORTS:
+            settled.append(states[-1])
     problems = [f"exit code {job.returncode}"] if job.wait() else []
-    problems += _judged(states)
+    print(f"{len(states)} s, {states[-1]['steps']} steps, {states[-1]['caught']} caught")
+    problems += _judged(settled)
     return problems + _judged_runs(logdir, first, states[-1]["caught"])
 
 
-def _judged(states: list[dict[str, int]]) -> list[str]:
-    quarter = max(1, len(states) // 4)
-    early = statistics.median(each["rss_bytes"] for each in states[quarter : 2 * quarter])
-    late = statistics.median(each["rss_bytes"] for each in states[-quarter:])
+def _judged(settled: list[dict[str, int]]) -> list[str]:
+    quarter = len(settled) // 4
+    if quarter == 0:
+        return ["the last report came too late to judge the memory"]
+    early = statistics.median(each["rss_bytes"] for each in settled[:quarter])
+    late = statistics.median(each["rss_bytes"] for each in settled[-quarter:])
+    caught = settled[-1]["caught"] - settled[0]["caught"]
     print(
-        f"{len(states)} s, {states[-1]['steps']} steps, {states[-1]['caught']} out-of-memories"
-        f" caught; memory {early / 2**20:.1f} MiB in the second quarter,"
+        f"{len(settled)} s and {caught} out-of-memories after the last report:"
+        f" memory {early / 2**20:.1f} MiB in the first quarter of it,"
         f" {late / 2**20:.1f} MiB in the last"
     )
     return ["the memory grew"] if late - early > _MOST_GROWTH_BYTES else []

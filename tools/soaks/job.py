@@ -14,7 +14,7 @@ from typing import Any
 import oom_forensics
 
 # The recording fills early: what it takes then is not growth.
-oom_forensics.configure(logdir=sys.argv[1], capture_events=100_000, enabled=True)
+oom_forensics.configure(logdir=sys.argv[1], capture_events=20_000, enabled=True)
 
 import tensorflow as tf  # noqa: E402
 
