@@ -99,6 +99,9 @@ class BfcModel {
   // `freed_at`: the timing counter's count, 0 without a counter.
   void Free(ChunkId chunk, uint64_t freed_at = 0);
   void SetSafeFrontier(uint64_t count);
+  // What the pool may take from now on. As if it had been so from the beginning
+  // where it grew region by region, and never met a limit or this one.
+  void SetLimit(uint64_t limit_bytes) { settings_.limit_bytes = limit_bytes; }
 
   // What the pool is known to have done: it took this region, or gave back the
   // one at this address. False where that contradicts what it holds.

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "converter/forensics/forecast/recorded_shapes.h"
+#include "converter/counterfactual/counterfactual.h"
+#include "converter/counterfactual/recorded_step.h"
+#include "converter/counterfactual/refused_step.h"
 
 namespace oom_forensics {
 namespace {
@@ -125,6 +127,19 @@ std::shared_ptr<const FoundBatch> BatchOf(const SelectedAllocator& allocator) {
             FoundBatch{RecordedBatch(replay, allocator.host->Roles(replay),
                                      replay.LiveAt(position), position)});
       });
+}
+
+BatchShares BatchSharesOf(const SelectedAllocator& allocator) {
+  const AllocatorReplay& replay = *allocator.replay;
+  std::shared_ptr<const ForecastTrace> forecast;
+  if (!replay.failure_positions().empty()) {
+    const Row failure = replay.failure_positions().front();
+    const ForecastTrace* const graph = ForecastOf(replay, failure);
+    if (graph != nullptr) {
+      forecast = ForecastAsCompiled(replay, failure, *graph);
+    }
+  }
+  return {replay.host(), forecast.get(), BatchOf(allocator)->batch};
 }
 
 }  // namespace oom_forensics

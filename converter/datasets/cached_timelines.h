@@ -8,14 +8,15 @@
 #include <optional>
 #include <vector>
 
+#include "converter/counterfactual/batch_shares.h"
+#include "converter/counterfactual/pool_simulation.h"
+#include "converter/counterfactual/serving_order.h"
 #include "converter/datasets/group_timeline.h"
 #include "converter/datasets/selection.h"
 #include "converter/forensics/batch_dimension.h"
 #include "converter/forensics/leak_finder.h"
 #include "converter/replay/hole_timeline.h"
 #include "converter/replay/usage_timeline.h"
-#include "converter/simulation/pool_simulation.h"
-#include "converter/simulation/serving_order.h"
 #include "proto/datasets.pb.h"
 
 namespace oom_forensics {
@@ -57,6 +58,10 @@ struct FoundBatch {
   uint64_t ResidentBytes() const { return sizeof(*this); }
 };
 std::shared_ptr<const FoundBatch> BatchOf(const SelectedAllocator& allocator);
+
+// What grows with the batch: as the step of the first OOM was forecast, or as
+// the shapes show it.
+BatchShares BatchSharesOf(const SelectedAllocator& allocator);
 
 }  // namespace oom_forensics
 

@@ -10,19 +10,17 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "converter/counterfactual/counterfactual.h"
+#include "converter/counterfactual/recorded_step.h"
+#include "converter/counterfactual/refused_step.h"
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/forecast_columns.h"
 #include "converter/datasets/selection.h"
-#include "converter/forensics/forecast/compiled_forecast.h"
-#include "converter/forensics/forecast/recorded_step.h"
-#include "converter/forensics/forecast/step_forecast.h"
 #include "converter/text/text.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {
 namespace {
-
-using StepForecastModel = ::oom_forensics::StepForecastModel;
 
 constexpr uint32_t kDefaultColumns = 200;
 constexpr uint32_t kMaxColumns = 2000;
@@ -57,14 +55,14 @@ ForecastFit FitMessage(Fit fit) {
   return FORECAST_FIT_UNKNOWN;
 }
 
-ForecastNeed NeedMessage(const StepForecastModel& model, int64_t batch,
+ForecastNeed NeedMessage(const Counterfactual& step, int64_t batch,
                          uint64_t limit_bytes) {
   ForecastNeed message;
-  const Need need = model.NeedOf(batch);
+  const Need need = step.NeedOf(batch);
   message.set_batch(batch);
   message.set_low_bytes(need.low_bytes);
   message.set_high_bytes(need.high_bytes);
-  message.set_fit(FitMessage(model.FitOf(batch, limit_bytes)));
+  message.set_fit(FitMessage(step.FitOf(batch, limit_bytes)));
   return message;
 }
 
@@ -74,8 +72,7 @@ std::string Range(const ForecastNeed& need) {
   return low == high ? high : absl::StrCat(low, " to ", high);
 }
 
-std::string Sentence(const StepForecast& answer,
-                     const StepForecastModel& model) {
+std::string Sentence(const StepForecast& answer, const Counterfactual& step) {
   if (!answer.reason().empty()) {
     return absl::StrCat("There is no forecast of the step: ", answer.reason());
   }
@@ -92,11 +89,11 @@ std::string Sentence(const StepForecast& answer,
     absl::StrAppend(&text, " The largest batch that is sure to fit is ",
                     answer.largest_batch(), ".");
   }
-  if (model.IsCorrected()) {
+  if (step.IsContradicted()) {
     absl::StrAppend(&text,
-                    " That is more than the graph shows: the pool refused the "
-                    "step memory though it had as much as that. It was in "
-                    "pieces, or some of what the step takes is not forecast.");
+                    " But the pool refused the step memory where all of it "
+                    "would have found a place: some of what it takes is not "
+                    "forecast.");
   }
   return text;
 }
@@ -110,10 +107,12 @@ std::string UnknownSizes(const ForecastTrace& forecast) {
       "rule), so no number is given.");
 }
 
-void FillOrders(const HostTrace& host, const ForecastTrace& forecast,
-                const StepForecastModel& model, StepForecast* answer) {
-  for (const ForecastOrderTrace& order : forecast.orders) {
-    const OrderOutcome outcome = model.OutcomeOf(order);
+void FillOrders(const HostTrace& host, const Counterfactual& step,
+                StepForecast* answer) {
+  const ForecastTrace& forecast = step.forecast();
+  for (size_t i = 0; i < forecast.orders.size(); ++i) {
+    const ForecastOrderTrace& order = forecast.orders[i];
+    const OrderOutcome outcome = step.OutcomeOf(i);
     ForecastOrder* message = answer->add_orders();
     message->set_name(order.name);
     message->set_peak_in_use_bytes(outcome.peak_in_use_bytes);
@@ -128,21 +127,21 @@ void FillOrders(const HostTrace& host, const ForecastTrace& forecast,
   }
 }
 
-void FillBatches(const StepForecastModel& model, StepForecast* answer) {
-  if (!model.scales()) return;
-  const int64_t batch = model.batch();
+void FillBatches(const Counterfactual& step, StepForecast* answer) {
+  if (!step.scales()) return;
+  const int64_t batch = step.batch();
   std::vector<int64_t> sizes = {2 * batch};
   for (int64_t size = batch; size > 0 && sizes.size() < kHalvings + 2;
        size /= 2) {
     sizes.push_back(size);
   }
   answer->set_largest_batch(
-      model.LargestBatch(answer->limit_bytes(), 4 * batch));
+      step.LargestBatch(answer->limit_bytes(), 4 * batch));
   if (answer->largest_batch() > 0) sizes.push_back(answer->largest_batch());
   std::sort(sizes.rbegin(), sizes.rend());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   for (const int64_t size : sizes) {
-    *answer->add_batches() = NeedMessage(model, size, answer->limit_bytes());
+    *answer->add_batches() = NeedMessage(step, size, answer->limit_bytes());
   }
 }
 
@@ -150,9 +149,7 @@ void FillBatches(const StepForecastModel& model, StepForecast* answer) {
 struct Place {
   int oom = -1;
   std::string allocator;
-  PoolBeforeStep pool;
-  // The forecast itself; null: as it is in the trace.
-  std::shared_ptr<const ForecastTrace> as_compiled;
+  Counterfactual step;
 };
 
 // An OOM of the run, with its allocator at hand.
@@ -173,35 +170,38 @@ std::vector<LoadedOom> LoadOoms(const Run& run) {
 
 Place PlaceOf(const Run& run, const std::vector<LoadedOom>& ooms, size_t host,
               const ForecastTrace& forecast) {
-  Place place;
   for (size_t i = 0; i < ooms.size(); ++i) {
     const AllocatorReplay& replay = *ooms[i].allocator.replay;
     const Row row = ooms[i].row;
     if (ooms[i].host != host || ForecastOf(replay, row) != &forecast) continue;
-    place.oom = static_cast<int>(i);
-    place.as_compiled = ForecastAsCompiled(replay, row, forecast);
-    place.allocator = replay.trace().name;
-    place.pool = PoolBeforeRefusal(replay, row, *place.as_compiled,
-                                   replay.trace().LimitAt(row));
-    return place;
+    return {static_cast<int>(i), replay.trace().name,
+            ForecastStepOfRefusal(replay, ooms[i].allocator.host->Roles(replay),
+                                  row, replay.trace().LimitAt(row), forecast,
+                                  /*order=*/nullptr)};
   }
+  // The host owns it.
+  const std::shared_ptr<const ForecastTrace> not_begun(
+      std::shared_ptr<const ForecastTrace>(), &forecast);
   // A step that was not begun meets what its process held, or, where no pool is
   // recorded, what it holds itself.
   const SharedHost analysis = run.Load(host);
   for (const auto& replay : analysis->allocators()) {
     if (replay->trace().name != forecast.allocator) continue;
-    place.allocator = replay->trace().name;
-    place.pool = PoolBefore(*replay, replay->end_position(),
-                            replay->trace().limit_bytes);
-    place.pool.element_sites = ElementSites(replay->host(), forecast);
-    return place;
+    return {-1, replay->trace().name,
+            Counterfactual(not_begun,
+                           StreamAt(*replay, replay->end_position(),
+                                    replay->trace().limit_bytes, forecast,
+                                    /*order=*/nullptr))};
   }
-  place.pool.live_bytes.push_back(forecast.held_bytes);
-  return place;
+  StepStream stream;
+  stream.held_bytes = forecast.held_bytes;
+  return {-1, "", Counterfactual(not_begun, std::move(stream))};
 }
 
-StepForecast Tell(const HostTrace& host, const ForecastTrace& forecast,
-                  Place place, const Query& query) {
+StepForecast Tell(const HostTrace& host, const Place& place,
+                  const Query& query) {
+  const Counterfactual& step = place.step;
+  const ForecastTrace& forecast = step.forecast();
   StepForecast answer;
   answer.set_origin(forecast.origin);
   answer.set_host(host.host);
@@ -209,7 +209,7 @@ StepForecast Tell(const HostTrace& host, const ForecastTrace& forecast,
   answer.set_oom(place.oom);
   answer.set_function(FunctionName(forecast.function));
   answer.set_limit_bytes(query.limit_bytes() > 0 ? query.limit_bytes()
-                                                 : place.pool.limit_bytes);
+                                                 : step.limit_bytes());
   answer.set_op_count(forecast.op_count);
   answer.set_unknown_count(forecast.unknown_count);
   answer.mutable_unknown_ops()->Assign(forecast.unknown_ops.begin(),
@@ -217,22 +217,21 @@ StepForecast Tell(const HostTrace& host, const ForecastTrace& forecast,
   answer.mutable_assumed()->Assign(forecast.assumed.begin(),
                                    forecast.assumed.end());
   answer.set_reason(forecast.reason);
-  const StepForecastModel model(forecast, std::move(place.pool));
-  answer.set_live_bytes(model.live_bytes());
-  if (model.has_orders() && model.IsTooLow()) {
+  answer.set_live_bytes(step.live_bytes());
+  if (step.has_orders() && step.IsTooLow()) {
     answer.set_reason(UnknownSizes(forecast));
-  } else if (model.has_orders()) {
+  } else if (step.has_orders()) {
     *answer.mutable_need() =
-        NeedMessage(model, forecast.batch, answer.limit_bytes());
-    FillOrders(host, forecast, model, &answer);
-    FillBatches(model, &answer);
-    FillForecastColumns(host, forecast, model.live_bytes(),
+        NeedMessage(step, forecast.batch, answer.limit_bytes());
+    FillOrders(host, step, &answer);
+    FillBatches(step, &answer);
+    FillForecastColumns(host, forecast, step.live_bytes(),
                         query.columns() == 0
                             ? kDefaultColumns
                             : std::min(query.columns(), kMaxColumns),
                         &answer);
   }
-  answer.set_sentence(Sentence(answer, model));
+  answer.set_sentence(Sentence(answer, step));
   return answer;
 }
 
@@ -257,26 +256,24 @@ void AddSimulated(const DatasetInput& input, const std::vector<LoadedOom>& ooms,
     const SharedHost analysis = input.run.Load(host);
     for (const ForecastTrace& forecast : analysis->trace().forecasts) {
       if (IsToldBefore(analysis->trace(), forecast)) continue;
-      Place place = PlaceOf(input.run, ooms, host, forecast);
+      const Place place = PlaceOf(input.run, ooms, host, forecast);
       if (input.query.has_oom() && place.oom != input.query.oom()) continue;
-      const std::shared_ptr<const ForecastTrace> compiled = place.as_compiled;
-      *answer->add_forecasts() =
-          Tell(analysis->trace(), compiled == nullptr ? forecast : *compiled,
-               std::move(place), input.query);
+      *answer->add_forecasts() = Tell(analysis->trace(), place, input.query);
     }
   }
 }
 
 void AddRecorded(const SelectedAllocator& allocator, int oom, Position end,
                  uint64_t limit_bytes, const Query& query, Forecasts* answer) {
-  std::optional<RecordedStep> step = HeaviestStep(
-      *allocator.replay, allocator.host->Roles(*allocator.replay), end);
+  std::optional<RecordedStep> step =
+      HeaviestStep(*allocator.replay, allocator.host->Roles(*allocator.replay),
+                   end, limit_bytes);
   if (!step.has_value()) return;
-  Place place{oom, allocator.replay->trace().name, std::move(step->pool),
-              nullptr};
-  place.pool.limit_bytes = limit_bytes;
-  *answer->add_forecasts() =
-      Tell(allocator.host->trace(), step->forecast, std::move(place), query);
+  const Place place{oom, allocator.replay->trace().name,
+                    Counterfactual(std::make_shared<const ForecastTrace>(
+                                       std::move(step->forecast)),
+                                   std::move(step->stream))};
+  *answer->add_forecasts() = Tell(allocator.host->trace(), place, query);
   answer->mutable_forecasts()->rbegin()->set_recorded_step(step->number);
 }
 

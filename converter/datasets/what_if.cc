@@ -1,6 +1,8 @@
 #include "converter/datasets/what_if.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,13 +11,12 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "converter/counterfactual/refused_step.h"
 #include "converter/datasets/answer_parts.h"
 #include "converter/datasets/cached_timelines.h"
-#include "converter/datasets/what_if_batch.h"
 #include "converter/datasets/what_if_change.h"
 #include "converter/datasets/what_if_course.h"
 #include "converter/datasets/what_if_pool.h"
-#include "converter/datasets/what_if_step.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {
@@ -139,10 +140,12 @@ std::string Sentence(const WhatIfPool& pool, const WhatIfAnswer& answer) {
   }
   if (answer.smallest_limit_bytes() != 0) {
     absl::StrAppend(&sentence, " The smallest limit that is enough",
-                    answer.recorded().fits() ? "" : " for what was recorded",
+                    answer.recorded().fits() || answer.step_high_bytes() != 0
+                        ? ""
+                        : " for what was recorded",
                     " is ", FormatBytes(answer.smallest_limit_bytes()), ".");
   }
-  if (answer.step_high_bytes() > answer.smallest_limit_bytes()) {
+  if (answer.step_high_bytes() != 0) {
     absl::StrAppend(
         &sentence, " The whole of the step that was refused needs ",
         BytesBetween(answer.step_low_bytes(), answer.step_high_bytes()), ".");
@@ -177,6 +180,37 @@ absl::Status CannotBeAsked(const SelectedAllocator& allocator,
   return absl::OkStatus();
 }
 
+// The whole of the step of the first OOM, of which the trace has the requests
+// only up to the refusal, under what a question changes, with its batch.
+// Nothing: there is no OOM, or what the step would do then is not known.
+std::optional<std::pair<Counterfactual, int64_t>> StepUnder(
+    const WhatIfPool& pool, const WhatIfSettings& settings, Scenario change) {
+  const AllocatorReplay& replay = *pool.allocator().replay;
+  if (pool.sums_only() || replay.failure_positions().empty()) return {};
+  const Row failure = replay.failure_positions().front();
+  const auto step = StepOfRefusal(replay, pool.allocator().host->Roles(replay),
+                                  failure, pool.recorded_limit_bytes(),
+                                  LeaksAt(pool.allocator(), failure)->steps,
+                                  /*order=*/nullptr);
+  if (step == nullptr) return {};
+  int64_t batch = 0;
+  if (settings.batch_scale() != 0) {
+    if (!step->scales()) return {};
+    batch =
+        std::max<int64_t>(1, std::llround(static_cast<double>(step->batch()) *
+                                          settings.batch_scale()));
+    // The step knows itself what grows with the batch.
+    if (settings.dtype_size() == 0 && settings.without_scope_size() == 0) {
+      change.resized = nullptr;
+      change.is_left_out = nullptr;
+    }
+  }
+  const bool leaves_own_out =
+      !step->is_recorded() && settings.without_scope_size() != 0;
+  if (leaves_own_out || !step->AppliesTo(change)) return {};
+  return {{step->Under(std::move(change)), batch}};
+}
+
 }  // namespace
 
 absl::StatusOr<DatasetMessage> AnswerWhatIf(const DatasetInput& input) {
@@ -207,7 +241,12 @@ absl::StatusOr<DatasetMessage> AnswerWhatIf(const DatasetInput& input) {
   *answer->mutable_asked() =
       AskedCourse(pool, change->scenario, run, settings.maps());
   *answer->mutable_recorded() = RecordedCourse(pool, map_at, settings.maps());
-  answer->set_fits(answer->asked().fits());
+  const auto step = StepUnder(pool, settings, change->scenario);
+  answer->set_fits(
+      answer->asked().fits() &&
+      (!step.has_value() ||
+       step->first.FitOf(step->second, answer->asked().limit_bytes()) ==
+           Fit::kFits));
   answer->set_peak_in_use_bytes(run.peak_in_use_bytes);
   answer->set_peak_reserved_bytes(run.peak_reserved_bytes);
   answer->set_largest_free_bytes(run.largest_free_bytes);
@@ -218,18 +257,23 @@ absl::StatusOr<DatasetMessage> AnswerWhatIf(const DatasetInput& input) {
   }
   if (settings.find_smallest_limit()) {
     const WhatIfPool::SmallestLimit smallest =
-        pool.FindSmallestLimit(change->scenario, std::nullopt);
+        pool.FindSmallestLimit(change->scenario);
     answer->set_smallest_limit_bytes(smallest.bytes);
     for (const WhatIfLimit& limit : smallest.tried) {
       *answer->add_limits() = limit;
     }
-    const auto step = NeedOfRefusedStep(pool, settings, change->scenario);
     if (step.has_value()) {
-      answer->set_step_low_bytes(step->low_bytes);
-      answer->set_step_high_bytes(step->high_bytes);
+      const Need need = step->first.NeedOf(step->second);
+      answer->set_step_low_bytes(need.low_bytes);
+      answer->set_step_high_bytes(need.high_bytes);
+      // What was recorded is not all that has to find a place.
+      if (smallest.bytes != 0) {
+        answer->set_smallest_limit_bytes(
+            std::max(smallest.bytes, step->first.EnoughLimit(step->second)));
+      }
     }
   }
-  answer->set_batch_size(WhatIfBatch(allocator).size());
+  answer->set_batch_size(BatchSharesOf(allocator).size());
   answer->set_sentence(Sentence(pool, *answer));
   AddDoubts(pool, change->scenario, change->doubts, answer.get());
   AddQuality(Selection(input.run, {*chosen}), answer->mutable_quality());

@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "converter/datasets/cached_timelines.h"
-#include "converter/datasets/what_if_batch.h"
 #include "converter/forensics/causes/block_resize.h"
 #include "converter/trace/op_name.h"
 #include "core/data_types.h"
@@ -60,7 +59,7 @@ class SiteFactors {
   }
 
   // Makes what grows with the batch `scale` times as large.
-  void Scale(const WhatIfBatch& batch, double scale) {
+  void Scale(const BatchShares& batch, double scale) {
     for (SiteId id = 0; id < host_.sites.size(); ++id) {
       const AllocationSite& site = host_.sites.Get(id);
       const auto forecast = batch.ForecastShareOf(site);
@@ -135,7 +134,7 @@ absl::Status ScaleBatch(const SelectedAllocator& allocator, double scale,
     return absl::InvalidArgumentError(
         absl::StrCat("The batch cannot be scaled by ", scale, "."));
   }
-  const WhatIfBatch batch(allocator);
+  const BatchShares batch = BatchSharesOf(allocator);
   if (batch.size() == 0) {
     return absl::InvalidArgumentError(
         "The shapes of this trace do not show a batch size, so it cannot be "

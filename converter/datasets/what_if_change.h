@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "converter/counterfactual/pool_simulation.h"
 #include "converter/datasets/selection.h"
-#include "converter/simulation/pool_simulation.h"
 #include "proto/datasets.pb.h"
 
 namespace oom_forensics {

@@ -4,9 +4,9 @@
 #include <map>
 #include <utility>
 
+#include "converter/counterfactual/pool_settings.h"
+#include "converter/counterfactual/pool_simulation.h"
 #include "converter/datasets/cached_timelines.h"
-#include "converter/simulation/gapless_pool.h"
-#include "converter/simulation/pool_settings.h"
 
 namespace oom_forensics {
 namespace {
@@ -23,16 +23,13 @@ constexpr uint64_t kShownPercents[] = {50, 75, 90, 110, 125, 150, 200};
 // Limits in whole MiB, as TensorFlow's settings name them.
 class LimitSearch {
  public:
-  LimitSearch(const WhatIfPool& pool, const Scenario& scenario,
-              std::optional<Row> until)
-      : pool_(pool), scenario_(scenario), until_(until) {}
+  LimitSearch(const WhatIfPool& pool, const Scenario& scenario)
+      : pool_(pool), scenario_(scenario) {}
 
   WhatIfPool::SmallestLimit Find() {
     WhatIfPool::SmallestLimit found;
     const uint64_t enough_mib = FindEnough();
     found.bytes = enough_mib * kMiB;
-    // Only a whole search is shown.
-    if (until_.has_value()) return found;
     for (const uint64_t percent : kShownPercents) {
       const uint64_t mib = enough_mib * percent / 100;
       if (mib != 0) Fits(mib);
@@ -45,7 +42,7 @@ class LimitSearch {
   Simulation RunIn(uint64_t limit_bytes) const {
     Scenario scenario = scenario_;
     scenario.limit_bytes = limit_bytes;
-    return pool_.Run(scenario, std::nullopt, until_);
+    return pool_.Run(scenario, std::nullopt);
   }
 
   bool Fits(uint64_t limit_mib) {
@@ -61,32 +58,19 @@ class LimitSearch {
   }
 
   // In MiB; 0: none. What is in use at once where there is no limit is too
-  // little or just enough.
+  // little or just enough. A larger limit may not be enough where a smaller one
+  // is: that which was asked for is not passed by.
   uint64_t FindEnough() {
     const uint64_t use_bytes = RunIn(kNoLimitBytes).peak_in_use_bytes;
-    uint64_t enough = std::max<uint64_t>(1, (use_bytes + kMiB - 1) / kMiB);
-    uint64_t too_small = enough - 1;
-    const uint64_t most = enough * kMostTimesTheUse;
-    // A larger limit may not be enough where a smaller one is: that which was
-    // asked for is not passed by.
-    const uint64_t asked =
-        scenario_.limit_bytes.value_or(pool_.settings().limit_bytes) / kMiB;
-    while (!Fits(enough)) {
-      too_small = enough;
-      enough += (enough + 7) / 8;
-      if (too_small < asked && asked < enough) enough = asked;
-      if (enough > most) return 0;
-    }
-    while (enough - too_small > 1) {
-      const uint64_t middle = too_small + (enough - too_small) / 2;
-      (Fits(middle) ? enough : too_small) = middle;
-    }
-    return enough;
+    const uint64_t least = std::max<uint64_t>(1, (use_bytes + kMiB - 1) / kMiB);
+    return SmallestEnough(
+        least, least * kMostTimesTheUse,
+        scenario_.limit_bytes.value_or(pool_.settings().limit_bytes) / kMiB,
+        [this](uint64_t limit_mib) { return Fits(limit_mib); });
   }
 
   const WhatIfPool& pool_;
   const Scenario& scenario_;
-  const std::optional<Row> until_;
   // By MiB.
   std::map<uint64_t, WhatIfLimit> tried_;
 };
@@ -113,11 +97,9 @@ WhatIfPool::WhatIfPool(const SelectedAllocator& allocator, bool sums_only)
 }
 
 Simulation WhatIfPool::Run(const Scenario& scenario,
-                           std::optional<Position> map_at,
-                           std::optional<Row> until) const {
+                           std::optional<Position> map_at) const {
   PoolSimulator::Range range = range_;
   range.map_at = map_at;
-  range.to = until.value_or(range.to);
   if (sums_only_) {
     return RunGapless(*allocator_.replay, scenario, range,
                       scenario.limit_bytes.value_or(settings_.limit_bytes));
@@ -127,8 +109,8 @@ Simulation WhatIfPool::Run(const Scenario& scenario,
 }
 
 WhatIfPool::SmallestLimit WhatIfPool::FindSmallestLimit(
-    const Scenario& scenario, std::optional<Row> until) const {
-  return LimitSearch(*this, scenario, until).Find();
+    const Scenario& scenario) const {
+  return LimitSearch(*this, scenario).Find();
 }
 
 }  // namespace oom_forensics

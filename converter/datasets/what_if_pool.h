@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "converter/counterfactual/pool_simulation.h"
 #include "converter/datasets/selection.h"
-#include "converter/simulation/pool_simulation.h"
 #include "proto/datasets.pb.h"
 
 namespace oom_forensics {
@@ -33,8 +33,8 @@ class WhatIfPool {
   // First row that is served.
   Row from() const { return range_.from; }
 
-  Simulation Run(const Scenario& scenario, std::optional<Position> map_at,
-                 std::optional<Row> until = std::nullopt) const;
+  Simulation Run(const Scenario& scenario,
+                 std::optional<Position> map_at) const;
   static bool Fits(const Simulation& run) {
     return run.refused == kNoRow && run.refused_again == kNoRow;
   }
@@ -46,10 +46,8 @@ class WhatIfPool {
     std::vector<WhatIfLimit> tried;
   };
   // The smallest limit in which all requests of the scenario find a place,
-  // whatever limit the scenario itself has. Several replays. `until`: only as
-  // far as this kFailed row, and with what the scenario says must follow it.
-  SmallestLimit FindSmallestLimit(const Scenario& scenario,
-                                  std::optional<Row> until) const;
+  // whatever limit the scenario itself has. Several replays.
+  SmallestLimit FindSmallestLimit(const Scenario& scenario) const;
 
  private:
   const SelectedAllocator& allocator_;

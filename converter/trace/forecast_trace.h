@@ -24,6 +24,8 @@ struct ForecastSite {
   // A block that XLA lays out anew for another batch: by how much that misses
   // what scaling gives is not known.
   bool is_laid_out_anew = false;
+  // A recorded request of this site; kNoRow: it is forecast.
+  uint32_t like = UINT32_MAX;
 };
 
 // A request, or the free of what an earlier one got.

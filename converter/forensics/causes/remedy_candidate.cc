@@ -62,10 +62,7 @@ bool IsInference(const OomCase& oom) {
 }
 
 Scenario WithRestOfStep(const OomCase& oom, Scenario scenario) {
-  if (oom.completed_step().has_value()) {
-    scenario.then_step = oom.completed_step();
-    return scenario;
-  }
+  if (oom.step() != nullptr && oom.step()->is_recorded()) return scenario;
   AddRefusedTogether(oom, scenario);
   // A block of XLA's holds the gradients of its activations, too.
   if (oom.site().compiled != 0) return scenario;
@@ -109,9 +106,7 @@ Scenario WithRestOfStep(const OomCase& oom, Scenario scenario) {
 
 Scenario WithRoomForStep(const OomCase& oom, Scenario scenario) {
   scenario = WithRestOfStep(oom, std::move(scenario));
-  const bool is_forecast =
-      oom.forecast() != nullptr && !oom.forecast()->IsTooLow();
-  if (scenario.then_step.has_value() || is_forecast) return scenario;
+  if (oom.step() != nullptr && !oom.step()->IsContradicted()) return scenario;
   const bool tells_steps = oom.IsOfThisStep(oom.failure());
   std::vector<Row> again = {oom.failure()};
   for (const Row row : oom.live()) {

@@ -53,9 +53,9 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom);
 std::optional<RemedyCandidate> MemoryGrowthOff(const OomCase& oom);
 std::optional<RemedyCandidate> CudaMallocAsync(const OomCase& oom);
 
-// Grades a remedy by the forecast of the whole step; false where there is none,
-// or it cannot tell of this remedy.
-bool GradeByForecast(const OomCase& oom, RemedyCandidate* candidate);
+// Grades a remedy by the whole step in the pool that it would have met; false
+// where the step is not known, or not what the remedy makes of it.
+bool GradeByStep(const OomCase& oom, RemedyCandidate* candidate);
 
 // The program trains: ops of a backward pass were recorded.
 bool ComputesGradients(const OomCase& oom);

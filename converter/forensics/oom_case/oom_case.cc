@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "converter/forensics/forecast/compiled_forecast.h"
-#include "converter/forensics/forecast/recorded_shapes.h"
+#include "converter/counterfactual/recorded_step.h"
+#include "converter/counterfactual/refused_step.h"
 #include "converter/replay/dump_comparison.h"
 #include "converter/text/text.h"
 #include "core/bfc.h"
@@ -96,19 +96,9 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
       live_(replay.LiveAt(failure)),
       pool_(NumbersOf(replay, failure, layout_, device_)),
       leaks_(std::move(leaks)),
-      completed_step_(FindCompletedStep(replay, leaks_->steps, failure)),
       what_if_(replay, failure,
                device_is_full() ? usage_.reserved_bytes + growable_bytes()
                                 : limit_bytes()) {
-  const ForecastTrace* graph = ForecastOf(replay, failure);
-  if (graph != nullptr) {
-    forecast_trace_ = ForecastAsCompiled(replay, failure, *graph);
-  }
-  if (forecast_trace_ != nullptr && !forecast_trace_->orders.empty()) {
-    forecast_ = std::make_unique<const StepForecastModel>(
-        *forecast_trace_,
-        PoolBeforeRefusal(replay, failure, *forecast_trace_, limit_bytes()));
-  }
   if (const CompiledAllocation* const block = this->block(); block != nullptr) {
     block_batch_ =
         BlockBatch::Find(*host().ModuleOf(*host().CompiledOf(site())), *block);
@@ -120,6 +110,8 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
   } else {
     batch_ = RecordedBatch(replay, roles, live_, failure);
   }
+  step_ = StepOfRefusal(replay, roles, failure, limit_bytes(), leaks_->steps,
+                        what_if_.order());
 }
 
 bool OomCase::IsOfThisStep(Row alloc) const {

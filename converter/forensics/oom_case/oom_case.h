@@ -9,15 +9,14 @@
 #include <vector>
 
 #include "converter/compiled/block_batch.h"
+#include "converter/counterfactual/counterfactual.h"
+#include "converter/counterfactual/what_if.h"
 #include "converter/forensics/batch_dimension.h"
-#include "converter/forensics/forecast/step_forecast.h"
 #include "converter/forensics/layout.h"
 #include "converter/forensics/leak_finder.h"
-#include "converter/forensics/oom_case/completed_step.h"
 #include "converter/forensics/oom_case/device_pressure.h"
 #include "converter/forensics/roles.h"
 #include "converter/forensics/step_index.h"
-#include "converter/forensics/what_if.h"
 #include "converter/replay/allocator_replay.h"
 #include "core/placement.h"
 
@@ -89,13 +88,9 @@ class OomCase {
   // The batch in its buffers; nothing where they do not show it.
   const std::optional<BlockBatch>& block_batch() const { return block_batch_; }
   const WhatIf& what_if() const { return what_if_; }
-  // An earlier step like the one that failed; nothing: what that would have
-  // asked for is not known.
-  const std::optional<CompletedStep>& completed_step() const {
-    return completed_step_;
-  }
-  // What the whole step would have needed; null: it was not forecast.
-  const StepForecastModel* forecast() const { return forecast_.get(); }
+  // The whole step, as it was forecast, or as an earlier one like it went;
+  // null: neither is known whole.
+  const Counterfactual* step() const { return step_.get(); }
 
   // Free memory of the device; 0: unknown.
   uint64_t device_free_bytes() const {
@@ -118,13 +113,10 @@ class OomCase {
   const std::vector<Row> live_;
   const PoolNumbers pool_;
   const std::shared_ptr<const LeakSearchResult> leaks_;
-  const std::optional<CompletedStep> completed_step_;
   std::optional<BatchDimension> batch_;
   std::optional<BlockBatch> block_batch_;
   const WhatIf what_if_;
-  // What forecast_ is made from.
-  std::shared_ptr<const ForecastTrace> forecast_trace_;
-  std::unique_ptr<const StepForecastModel> forecast_;
+  std::shared_ptr<const Counterfactual> step_;
 };
 
 }  // namespace oom_forensics

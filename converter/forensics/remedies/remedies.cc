@@ -36,9 +36,7 @@ std::string Proof(const OomCase& oom, const Scenario& scenario,
             "change: "
           : " requests against what the device has, as a pool without gaps: ");
   std::string rest;
-  if (oom.has_layout() && scenario.then_step.has_value()) {
-    rest = " and all that an earlier step like this one asked for";
-  } else if (oom.has_layout() && !scenario.then_like.empty()) {
+  if (oom.has_layout() && !scenario.then_like.empty()) {
     rest = " and what the rest of the step is known to need at once";
   }
   if (outcome.placed) {
@@ -84,11 +82,7 @@ bool EndsGrowth(const Remedy& remedy) {
 
 Sufficiency Grade(const RemedyCandidate& candidate, const Outcome& outcome) {
   if (!outcome.placed) return NOT_ENOUGH;
-  if (candidate.is_estimate) return UNCERTAIN;
-  // Where only sums are tried, the rest of the step is not.
-  const bool step_was_tried =
-      candidate.scenario->then_step.has_value() && outcome.step_peak_bytes > 0;
-  return step_was_tried ? ENOUGH_ALONE : REQUEST_FITS;
+  return candidate.is_estimate ? UNCERTAIN : REQUEST_FITS;
 }
 
 // A step that fits once does not in the end where each leaves more behind.
@@ -145,10 +139,10 @@ void TryAlone(const OomCase& oom, const Growth& growth,
     remedy.set_bytes(FreedBytes(oom, *candidate.scenario));
   }
   const bool ends_growth = EndsGrowth(remedy);
-  if ((growth.sentence.empty() || ends_growth) &&
-      GradeByForecast(oom, &candidate)) {
-    return;
-  }
+  const bool is_put_off = !growth.sentence.empty() && !ends_growth;
+  // What an earlier step did is known only as well as the model places it.
+  const bool is_recorded = oom.step() != nullptr && oom.step()->is_recorded();
+  if (!is_put_off && !is_recorded && GradeByStep(oom, &candidate)) return;
   if (!oom.what_if().IsFaithful()) {
     remedy.set_sufficiency(UNCERTAIN);
     remedy.set_proof(
@@ -159,19 +153,26 @@ void TryAlone(const OomCase& oom, const Growth& growth,
               "does is not known.");
     return;
   }
-  if (!growth.sentence.empty() && !ends_growth) {
+  if (is_put_off) {
     remedy.set_sufficiency(growth.may_end ? UNCERTAIN : NOT_ENOUGH);
     remedy.set_proof(growth.sentence);
     candidate.scenario.reset();
     return;
   }
+  if (is_recorded && GradeByStep(oom, &candidate)) return;
   const Outcome outcome = oom.what_if().Try(*candidate.scenario);
   remedy.set_sufficiency(Grade(candidate, outcome));
   remedy.set_proof(Proof(oom, *candidate.scenario, outcome));
-  remedy.set_needs_low_bytes(outcome.step_peak_bytes);
-  remedy.set_needs_high_bytes(outcome.step_peak_bytes);
   remedy.set_has_bytes(candidate.scenario->limit_bytes.value_or(
       oom.what_if().settings().limit_bytes));
+}
+
+// Whether it is known that the whole step finds no place.
+bool DoesNotFitStep(const OomCase& oom, const Scenario& scenario) {
+  return oom.step() != nullptr && oom.step()->AppliesTo(scenario) &&
+         oom.step()->Under(scenario).FitOf(
+             0, scenario.limit_bytes.value_or(oom.limit_bytes())) ==
+             Fit::kDoesNotFit;
 }
 
 // Marks the pairs of remedies of which neither is enough but both are.
@@ -187,7 +188,7 @@ void TryTogether(const OomCase& oom, std::vector<RemedyCandidate>& candidates) {
       }
       const Scenario both = Together(*first.scenario, *second.scenario);
       const Outcome outcome = oom.what_if().Try(both);
-      if (!outcome.placed) continue;
+      if (!outcome.placed || DoesNotFitStep(oom, both)) continue;
       for (RemedyCandidate* remedy : {&first, &second}) {
         remedy->remedy.set_proof(
             absl::StrCat("Together: ", Proof(oom, both, outcome)));

@@ -69,7 +69,8 @@ TEST(RemediesTest, WhereStepsLeaveMoreBehindNoStepPromisesForTheNext) {
   trace.Step(15).Alloc(kBase + 30 * kMiB, kept).Fail(work, Oom(32 * kMiB));
   trace.SourceRecord(schema::kKeeperRecord, "", tape);
   const Judged judged = Judge(trace);
-  ASSERT_TRUE(judged.oom->completed_step().has_value());
+  ASSERT_NE(judged.oom->step(), nullptr);
+  ASSERT_TRUE(judged.oom->step()->is_recorded());
   const Remedy* larger = judged.FindRemedy("larger_limit");
   ASSERT_NE(larger, nullptr);
   EXPECT_EQ(larger->sufficiency(), REQUEST_FITS);

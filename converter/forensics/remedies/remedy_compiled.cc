@@ -9,9 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "converter/counterfactual/pool_settings.h"
 #include "converter/forensics/block_content.h"
 #include "converter/forensics/causes/remedy_candidate.h"
-#include "converter/simulation/pool_settings.h"
 #include "converter/text/text.h"
 #include "core/bfc_model.h"
 #include "core/data_types.h"

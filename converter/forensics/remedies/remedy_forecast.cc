@@ -1,8 +1,7 @@
-// What the forecast of the whole step tells of a remedy.
+// What the whole step tells of a remedy, in the pool that it would have met.
 #include <algorithm>
-#include <functional>
-#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/remedy_candidate.h"
@@ -30,27 +29,11 @@ Sufficiency GradeOf(Fit fit) {
   return UNCERTAIN;
 }
 
-// What the step would have met, had some of what was live not been there.
-PoolBeforeStep PoolWithout(const PoolBeforeStep& pool,
-                           const std::function<bool(Row)>& is_left_out) {
-  PoolBeforeStep without = pool;
-  // The map has them still.
-  without.layout.clear();
-  without.live_bytes.clear();
-  without.live_rows.clear();
-  for (size_t i = 0; i < pool.live_rows.size(); ++i) {
-    if (is_left_out(pool.live_rows[i])) continue;
-    without.live_bytes.push_back(pool.live_bytes[i]);
-    without.live_rows.push_back(pool.live_rows[i]);
-  }
-  return without;
-}
-
 // Whether the step computes gradients that it does not apply, and nothing has
 // applied any yet: what the optimizer will keep is made by another function.
 bool LeavesGradients(const OomCase& oom) {
   const ForecastTrace* const graph = ForecastOf(oom.replay(), oom.failure());
-  if (graph == nullptr || oom.forecast()->is_planned()) return false;
+  if (graph == nullptr || oom.step()->is_planned()) return false;
   bool computes_gradients = false;
   for (const ForecastSite& site : graph->sites) {
     const std::string& op = oom.host().strings.Get(site.op);
@@ -71,40 +54,45 @@ bool LeavesGradients(const OomCase& oom) {
 
 }  // namespace
 
-bool GradeByForecast(const OomCase& oom, RemedyCandidate* candidate) {
-  const StepForecastModel* forecast = oom.forecast();
-  if (forecast == nullptr || forecast->IsTooLow()) return false;
+bool GradeByStep(const OomCase& oom, RemedyCandidate* candidate) {
+  if (oom.step() == nullptr) return false;
   Remedy* const remedy = &candidate->remedy;
-  const Scenario& scenario = *candidate->scenario;
-  int64_t batch = forecast->batch();
-  uint64_t limit_bytes = oom.limit_bytes();
-  std::optional<StepForecastModel> without;
-  if (remedy->kind() == kSmallerBatch && forecast->scales()) {
+  Scenario change = *candidate->scenario;
+  int64_t batch = oom.step()->batch();
+  const uint64_t limit_bytes = change.limit_bytes.value_or(oom.limit_bytes());
+  if (remedy->kind() == kSmallerBatch && oom.step()->scales()) {
     batch = remedy->values().batch_size();
-  } else if (remedy->kind() == kLargerLimit) {
-    limit_bytes = remedy->values().limit_bytes();
-  } else if (scenario.is_left_out && !candidate->is_estimate &&
-             !forecast->IsCorrected()) {
-    // A pool in pieces would not be, without these: the replay tells.
-    without.emplace(
-        forecast->With(PoolWithout(forecast->pool(), scenario.is_left_out)));
-    forecast = &*without;
-  } else {
-    return false;
+    change = {};
   }
-  const Need need = forecast->NeedOf(batch);
-  remedy->set_sufficiency(GradeOf(forecast->FitOf(batch, limit_bytes)));
+  const bool is_known = oom.step()->is_recorded() || !candidate->is_estimate;
+  if (!is_known || !oom.step()->AppliesTo(change)) return false;
+  const Counterfactual step = oom.step()->Under(std::move(change));
+  const Need need = step.NeedOf(batch);
+  remedy->set_sufficiency(GradeOf(step.FitOf(batch, limit_bytes)));
+  if (candidate->is_estimate && remedy->sufficiency() == ENOUGH_ALONE) {
+    remedy->set_sufficiency(UNCERTAIN);
+  }
   remedy->set_needs_low_bytes(need.low_bytes);
   remedy->set_needs_high_bytes(need.high_bytes);
   remedy->set_has_bytes(limit_bytes);
-  if (forecast->is_planned()) {
+  const std::string needs = absl::StrCat(FormatBytes(need.low_bytes), " to ",
+                                         FormatBytes(need.high_bytes), " of ",
+                                         FormatBytes(limit_bytes));
+  if (step.is_recorded()) {
     remedy->set_proof(absl::StrCat(
-        "XLA plans all memory of a step that it compiles before it runs; with "
-        "what was live, and placed by a model of TensorFlow's allocator, that "
-        "is ",
-        FormatBytes(need.low_bytes), " to ", FormatBytes(need.high_bytes),
-        " of ", FormatBytes(limit_bytes),
-        batch == forecast->batch()
+        "An earlier step like this one came to its end. After what was "
+        "recorded before the refusal, and placed by a model of TensorFlow's "
+        "allocator with this change, all that it asked for needs ",
+        needs, "."));
+    return true;
+  }
+  if (step.is_planned()) {
+    remedy->set_proof(absl::StrCat(
+        "XLA plans all memory of a step that it compiles before it runs; after "
+        "what was recorded before it, and placed by a model of TensorFlow's "
+        "allocator, that is ",
+        needs,
+        batch == step.batch()
             ? "."
             : "; buffers of another batch are taken to scale with it, at "
               "worst without those that have the shape of a weight."));
@@ -113,12 +101,12 @@ bool GradeByForecast(const OomCase& oom, RemedyCandidate* candidate) {
   remedy->set_proof(absl::StrCat(
       "The graph of the step was run without data to its end, in several "
       "orders of its ops, and what it asked for placed by a model of "
-      "TensorFlow's allocator: it needs ",
-      FormatBytes(need.low_bytes), " to ", FormatBytes(need.high_bytes), " of ",
-      FormatBytes(limit_bytes), ".",
-      forecast->IsCorrected()
-          ? " That is raised to what the refusal shows: the simulation alone "
-            "would have fitted."
+      "TensorFlow's allocator, after all that was recorded before it: it "
+      "needs ",
+      needs, ".",
+      step.IsContradicted()
+          ? " But so placed it would not have been refused: some of what it "
+            "takes is not known."
           : ""));
   if (remedy->sufficiency() == ENOUGH_ALONE && LeavesGradients(oom)) {
     remedy->set_sufficiency(UNCERTAIN);

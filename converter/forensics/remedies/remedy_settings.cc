@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "converter/counterfactual/pool_simulation.h"
 #include "converter/forensics/causes/remedy_candidate.h"
 #include "core/limit_setting.h"
 #include "core/size_text.h"
@@ -13,9 +14,8 @@ namespace oom_forensics {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
-// A limit is raised in steps of so much.
-constexpr uint64_t kLimitStepBytes = 16 * kMiB;
-constexpr int kLimitTries = 8;
+// Limits are sought up to so many times the one that was refused.
+constexpr uint64_t kMostTimesTheLimit = 64;
 
 Scenario WithLimit(const OomCase& oom, uint64_t limit_bytes) {
   Scenario scenario;
@@ -23,8 +23,18 @@ Scenario WithLimit(const OomCase& oom, uint64_t limit_bytes) {
   return WithRoomForStep(oom, std::move(scenario));
 }
 
-uint64_t RoundUpToStep(uint64_t bytes) {
-  return (bytes + kLimitStepBytes - 1) / kLimitStepBytes * kLimitStepBytes;
+// The smallest that is enough for the step, in whole MiB, as settings have it;
+// else for the request and as much again as the step held; 0: none is.
+uint64_t LimitToName(const OomCase& oom) {
+  if (oom.step() != nullptr && !oom.step()->IsContradicted()) {
+    return oom.step()->EnoughLimit(0);
+  }
+  const uint64_t least = oom.limit_bytes() / kMiB + 1;
+  return kMiB *
+         SmallestEnough(
+             least, kMostTimesTheLimit * least, 0, [&oom](uint64_t mib) {
+               return oom.what_if().Try(WithLimit(oom, mib * kMiB)).placed;
+             });
 }
 
 }  // namespace
@@ -43,26 +53,8 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
       (!variable.has_value() && spare_bytes == 0)) {
     return std::nullopt;
   }
-  uint64_t extra_bytes =
-      oom.rounded_bytes() - std::min(oom.growable_bytes(), oom.rounded_bytes());
-  uint64_t limit_bytes = RoundUpToStep(oom.limit_bytes() + extra_bytes);
-  for (int i = 0; i < kLimitTries &&
-                  !oom.what_if().Try(WithLimit(oom, limit_bytes)).placed;
-       ++i) {
-    extra_bytes = limit_bytes - oom.limit_bytes();
-    extra_bytes += extra_bytes / 2;
-    limit_bytes = RoundUpToStep(oom.limit_bytes() + extra_bytes);
-  }
-  if (const StepForecastModel* forecast = oom.forecast()) {
-    limit_bytes = std::max(
-        limit_bytes, RoundUpToStep(forecast->EnoughLimit(forecast->batch())));
-    for (int i = 0;
-         i < kLimitTries && !forecast->IsTooLow() &&
-         forecast->FitOf(forecast->batch(), limit_bytes) != Fit::kFits;
-         ++i) {
-      limit_bytes = RoundUpToStep(limit_bytes + 1);
-    }
-  }
+  const uint64_t limit_bytes = LimitToName(oom);
+  if (limit_bytes <= oom.limit_bytes()) return std::nullopt;
   // A device gives no more than it has.
   if (!variable.has_value() && limit_bytes - oom.limit_bytes() > spare_bytes) {
     return std::nullopt;

@@ -150,21 +150,20 @@ std::string Accumulation(const OomCase& oom, int64_t full, int64_t size) {
 }
 
 // The largest batch that is promised to fit; else the largest that may.
-int64_t ForecastBatch(const StepForecastModel& forecast, uint64_t limit_bytes,
-                      int64_t most) {
-  const int64_t fits = forecast.LargestBatch(limit_bytes, most);
-  return fits != 0 ? fits : forecast.LargestBatchToHopeFor(limit_bytes, most);
+int64_t LargestBatchOf(const Counterfactual& step, uint64_t limit_bytes,
+                       int64_t most) {
+  const int64_t fits = step.LargestBatch(limit_bytes, most);
+  return fits != 0 ? fits : step.LargestBatchToHopeFor(limit_bytes, most);
 }
 
 // Where too few shapes were live to show the batch, the graph of the step does.
 std::optional<RemedyCandidate> SmallerBatchOfGraph(const OomCase& oom) {
-  const StepForecastModel* forecast = oom.forecast();
-  if (forecast == nullptr || !forecast->scales() || forecast->IsTooLow() ||
-      forecast->batch() < 2) {
+  const Counterfactual* const step = oom.step();
+  if (step == nullptr || !step->scales() || step->batch() < 2) {
     return std::nullopt;
   }
-  const int64_t full = forecast->batch();
-  const int64_t size = ForecastBatch(*forecast, oom.limit_bytes(), full - 1);
+  const int64_t full = step->batch();
+  const int64_t size = LargestBatchOf(*step, oom.limit_bytes(), full - 1);
   if (size == 0) return std::nullopt;
   RemedyCandidate candidate;
   candidate.remedy.set_kind(kSmallerBatch);
@@ -176,8 +175,8 @@ std::optional<RemedyCandidate> SmallerBatchOfGraph(const OomCase& oom) {
   candidate.remedy.set_code(absl::StrCat("batch_size=", size));
   candidate.remedy.mutable_values()->set_batch_size(size);
   candidate.remedy.mutable_values()->set_batch_size_before(full);
-  candidate.remedy.set_bytes(forecast->NeedOf(full).high_bytes -
-                             forecast->NeedOf(size).high_bytes);
+  candidate.remedy.set_bytes(step->PeakOf(full).high_bytes -
+                             step->PeakOf(size).high_bytes);
   // Only the forecast tells the rest; the request shrinks with the batch.
   Scenario scenario;
   scenario.resized = [&oom, full, size](Row row, uint64_t bytes) {
@@ -199,12 +198,10 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
     return std::nullopt;
   }
   const int64_t full = oom.batch()->size();
-  const StepForecastModel* forecast = oom.forecast();
-  const bool is_forecast =
-      forecast != nullptr && forecast->scales() && !forecast->IsTooLow();
-  int64_t size = is_forecast
-                     ? ForecastBatch(*forecast, oom.limit_bytes(), full - 1)
-                     : BatchToName(LargestBatch(oom, scales));
+  const Counterfactual* const step = oom.step();
+  int64_t size = step != nullptr && step->scales()
+                     ? LargestBatchOf(*step, oom.limit_bytes(), full - 1)
+                     : LargestBatch(oom, scales);
   const bool fits = size != 0;
   if (!fits) size = std::max<int64_t>(1, full / 2);
   RemedyCandidate candidate;

@@ -83,18 +83,16 @@ class Judge {
   // between the orders that were tried, as the least of them is of an order
   // that is seldom taken. 0: not known.
   static uint64_t StepNeedsBytes(const OomCase& oom) {
-    if (oom.forecast() != nullptr && oom.forecast()->has_orders() &&
-        !oom.forecast()->IsCorrected()) {
-      const Need need = oom.forecast()->NeedOf(oom.forecast()->batch());
-      return need.low_bytes + (need.high_bytes - need.low_bytes) / 2;
+    if (oom.step() != nullptr && !oom.step()->IsContradicted()) {
+      const Need peak = oom.step()->PeakOf(0);
+      return peak.low_bytes + (peak.high_bytes - peak.low_bytes) / 2;
     }
     if (!oom.what_if().IsFaithful()) return 0;
     Scenario endless;
     endless.limit_bytes = kEndlessBytes;
     endless = WithRestOfStep(oom, std::move(endless));
-    if (!endless.then_step.has_value() && endless.then_like.empty()) return 0;
-    const Outcome outcome = oom.what_if().Try(endless);
-    return std::max(outcome.step_peak_bytes, outcome.in_use_bytes);
+    if (endless.then_like.empty()) return 0;
+    return oom.what_if().Try(endless).in_use_bytes;
   }
 
   bool StepIsTooLarge() const {
