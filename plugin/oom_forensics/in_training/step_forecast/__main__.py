@@ -28,14 +28,20 @@ def main(trace: Path) -> None:
         fcntl.flock(locked, fcntl.LOCK_EX)
         # By its name again: who held the lock has put a longer file in its place.
         steps = recorded.steps_in(trace)
+        _begin_again_in({k: v for each in steps for k, v in each.environment.items()})
         made = b"".join(plane.serialized([_forecast(trace, each)]) for each in steps)
         if made:
             trace_file.append_planes(trace, made)
 
 
+def _begin_again_in(environment: dict[str, str]) -> None:
+    """Begins this program again if the variables are others: TensorFlow, with which the trace was
+    read, has looked at them when it was imported."""
+    if any(os.environ.get(name) != value for name, value in environment.items()):
+        os.execve(sys.executable, sys.orig_argv, {**os.environ, **environment})
+
+
 def _forecast(trace: Path, of: recorded.RecordedStep) -> plane.Forecast:
-    # TensorFlow reads them where it first prepares a graph.
-    os.environ.update(of.environment)
     return forecast_step(
         of.step,
         origin="oom",
