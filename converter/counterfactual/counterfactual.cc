@@ -88,6 +88,10 @@ Counterfactual::Counterfactual(std::shared_ptr<const ForecastTrace> forecast,
 }
 
 Counterfactual Counterfactual::Under(Scenario change) const {
+  const bool is_change = change.resized || change.is_left_out ||
+                         change.one_region || change.grows ||
+                         change.garbage_collection.has_value();
+  if (!is_change) return *this;
   Counterfactual other = *this;
   other.unchanged_ = unchanged_ != nullptr
                          ? unchanged_
@@ -431,10 +435,11 @@ Need Counterfactual::NeedOf(int64_t batch) const {
   need.high_bytes =
       SmallestLimit(batch, std::max(need.low_bytes, PeakOf(batch).high_bytes),
                     &Counterfactual::ServesAll);
-  if (unchanged_ == nullptr && IsContradicted() &&
-      (batch == 0 || batch >= trace_->batch)) {
-    need.low_bytes = std::max(need.low_bytes, stream_->limit_bytes);
-    need.high_bytes = std::max(need.high_bytes, stream_->limit_bytes);
+  // That limit was not enough, whatever the trials say.
+  if (unchanged_ == nullptr && stream_->was_refused && !is_recorded() &&
+      (batch == 0 || batch >= trace_->batch) &&
+      need.high_bytes < stream_->limit_bytes) {
+    need = {stream_->limit_bytes, stream_->limit_bytes};
   }
   return need;
 }
@@ -444,7 +449,7 @@ bool Counterfactual::IsContradicted() const {
   if (!is_contradicted_.has_value()) {
     is_contradicted_ = stream_->was_refused && !is_recorded() && has_orders() &&
                        stream_->limit_bytes != 0 &&
-                       ServesAll(0, stream_->limit_bytes);
+                       IsSafe(0, stream_->limit_bytes);
   }
   return *is_contradicted_;
 }
@@ -489,7 +494,7 @@ int64_t Counterfactual::LargestBatch(uint64_t limit_bytes, int64_t most) const {
   const uint64_t less_bytes = limit_bytes - limit_bytes / kSpareParts;
   return LargestOf(most, [&](int64_t batch) {
     // No order needs less than it has at once, and that is soon told; the pool
-    // that is a tenth smaller refuses more.
+    // that is a sixteenth smaller refuses more.
     return PeakOf(batch).high_bytes <= less_bytes &&
            ServesAll(batch, less_bytes) &&
            FitOf(batch, limit_bytes) == Fit::kFits;

@@ -67,8 +67,8 @@ class Counterfactual {
   bool is_recorded() const { return trace_->origin == kRecordedOrigin; }
   // Less than the step takes: sizes of some ops are not known.
   bool IsTooLow() const { return trace_->unknown_count > 0; }
-  // The step was refused memory where each order would have been served: what
-  // it takes is not all known, and nothing is sure to fit.
+  // The step was refused memory where it was sure to fit: what it takes is not
+  // all known, and nothing is sure to fit.
   bool IsContradicted() const;
   // Whether it is known what the change makes of the step's own requests.
   bool AppliesTo(const Scenario& change) const {
@@ -120,7 +120,7 @@ class Counterfactual {
 
   // So small a part of a limit must be to spare: for kernels' own scratch, and
   // what is copied into the pool by chance, as NumPy's arrays are.
-  static constexpr uint64_t kSpareParts = 10;
+  static constexpr uint64_t kSpareParts = 16;
 
   // The change, and what it means for recorded rows that the batch is another.
   Scenario ChangeAt(int64_t batch) const;

@@ -138,7 +138,7 @@ TEST(CounterfactualTest, ResultsOfARecordedStepTakeThePlaceOfWhatWasThere) {
   EXPECT_EQ(model.OutcomeOf(0).peak_in_use_bytes, 40 * kMiB);
 }
 
-TEST(CounterfactualTest, ThePromisedLimitHasATenthToSpare) {
+TEST(CounterfactualTest, ThePromisedLimitHasASixteenthToSpare) {
   ForecastTrace forecast = TwoActivations();
   forecast.orders.push_back(OneAtATime());
   const Counterfactual model = Holding(20 * kMiB, forecast);
@@ -146,7 +146,7 @@ TEST(CounterfactualTest, ThePromisedLimitHasATenthToSpare) {
   EXPECT_EQ(enough_bytes % kMiB, 0u);
   EXPECT_EQ(model.FitOf(0, enough_bytes), Fit::kFits);
   EXPECT_LE(static_cast<double>(enough_bytes),
-            static_cast<double>(model.NeedOf(0).high_bytes) / 0.9 + 2.0 * kMiB);
+            static_cast<double>(model.NeedOf(0).high_bytes) * 16 / 15 + 2.0 * kMiB);
 }
 
 TEST(CounterfactualTest, APipelineMayBeFurtherAheadThanItWas) {
@@ -165,7 +165,7 @@ TEST(CounterfactualTest, WhatIsNotPromisedMayStillFitInOneOrder) {
   ASSERT_LT(of_one.low_bytes, of_one.high_bytes);
   EXPECT_EQ(model.LargestBatch(of_one.low_bytes, 16), 0);
   EXPECT_GE(model.LargestBatchToHopeFor(of_one.low_bytes * 9 / 8, 16), 1)
-      << "with a tenth to spare";
+      << "with a sixteenth to spare";
 }
 
 TEST(CounterfactualTest, TheElementMadeAheadIsThereUntilTheNextStep) {
