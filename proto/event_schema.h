@@ -361,6 +361,9 @@ inline constexpr std::string_view kBatch = "batch";  // int64
 // none.
 inline constexpr std::string_view kPerExampleBytes =
     "per_example_bytes";  // uint64
+// Of a site: 1: scratch of an op that waits for it until others have given back
+// theirs; absent: an output.
+inline constexpr std::string_view kIsScratch = "is_scratch";  // int64
 // What variables, inputs and constants take in a pool that has nothing else.
 inline constexpr std::string_view kHeldBytes = "held_bytes";  // uint64
 // Ops of the step, and those of them whose output sizes are not known: they are

@@ -51,6 +51,17 @@ TEST(CounterfactualTest, TheNeedCountsWhatWasLiveBeforeTheStep) {
   EXPECT_LE(need.high_bytes, 180 * kMiB);
 }
 
+TEST(CounterfactualTest, ScratchWaitsUntilAnotherOpHasGivenBackItsOwn) {
+  ForecastTrace forecast;
+  forecast.sites = {{0, 0, 1, 40 * kMiB, 0}, {0, 0, 1, 36 * kMiB, 0}};
+  forecast.orders = {
+      {"fifo", {{false, 0}, {false, 1}, {true, 0}, {true, 1}}}};
+  EXPECT_NE(Holding(0, forecast).FitOf(0, 70 * kMiB), Fit::kFits);
+  forecast.sites[1].is_scratch = true;
+  EXPECT_EQ(Holding(0, forecast).FitOf(0, 70 * kMiB), Fit::kFits);
+  EXPECT_EQ(Holding(0, forecast).FitOf(0, 38 * kMiB), Fit::kDoesNotFit);
+}
+
 TEST(CounterfactualTest, OrdersMakeARange) {
   ForecastTrace forecast = TwoActivations();
   forecast.orders.push_back(OneAtATime());

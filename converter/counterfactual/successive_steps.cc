@@ -19,11 +19,12 @@ PlannedStep::PlannedStep(const ForecastTrace& forecast,
     const ForecastEvent& event = order.events[i];
     if (event.is_free) {
       fates_[event.index] = Fate::kFreed;
-      events_.push_back({true, event.index, 0, i});
+      events_.push_back({true, false, event.index, 0, i});
       continue;
     }
-    events_.push_back(
-        {false, static_cast<uint32_t>(fates_.size()), bytes[event.index], i});
+    events_.push_back({false, forecast.sites[event.index].is_scratch,
+                       static_cast<uint32_t>(fates_.size()),
+                       bytes[event.index], i});
     const bool is_element =
         event.index < element_sites.size() && element_sites[event.index];
     fates_.push_back(!is_simulated ? Fate::kReplaces
@@ -83,13 +84,33 @@ std::optional<size_t> SuccessiveSteps::Run(const PlannedStep& step,
   std::minstd_rand chance(static_cast<uint32_t>(steps_ + 1));
   // kNoChunk: not placed, or given back.
   std::vector<ChunkId> chunks(step.fates_.size(), kNoChunk);
+  // Requests for scratch that wait.
+  std::vector<const PlannedStep::Event*> waiting;
+  const auto gets_it = [&](const PlannedStep::Event* request) {
+    chunks[request->number] = model_->Allocate(request->bytes);
+    return chunks[request->number] != kNoChunk;
+  };
   for (size_t i = 0; i < step.events_.size(); ++i) {
     StopIfCancelled(i);
     const PlannedStep::Event& event = step.events_[i];
     if (!late_.empty()) FreeUntil(event.index);
+    waiting.erase(std::remove_if(waiting.begin(), waiting.end(), gets_it),
+                  waiting.end());
     ChunkId& chunk = chunks[event.number];
     if (event.is_free) {
-      if (chunk == kNoChunk) continue;
+      if (chunk == kNoChunk) {
+        // Its op came to its end only because it got it.
+        const auto request = std::find_if(
+            waiting.begin(), waiting.end(),
+            [&](const auto* other) { return other->number == event.number; });
+        if (request == waiting.end()) continue;
+        FreeUntil(SIZE_MAX);
+        if (!gets_it(*request)) return (*request)->index;
+        waiting.erase(request);
+        model_->Free(chunk);
+        chunk = kNoChunk;
+        continue;
+      }
       if (const size_t late = most_late == 0 ? 0 : chance() % (most_late + 1);
           late == 0) {
         model_->Free(chunk);
@@ -106,8 +127,10 @@ std::optional<size_t> SuccessiveSteps::Run(const PlannedStep& step,
       FreeUntil(SIZE_MAX);
       chunk = model_->Allocate(event.bytes);
     }
-    if (chunk == kNoChunk) return event.index;
+    if (chunk == kNoChunk && !event.is_scratch) return event.index;
+    if (chunk == kNoChunk) waiting.push_back(&event);
   }
+  if (!waiting.empty()) return waiting.front()->index;
   FreeUntil(SIZE_MAX);
   for (size_t i = 0; i < chunks.size(); ++i) {
     if (chunks[i] == kNoChunk || step.fates_[i] == PlannedStep::Fate::kStays) {

@@ -158,6 +158,7 @@ class ForecastPlane {
         std::min(kMaxChunkBytes, stats.Uint64Or(StatKind::kRequestedBytes, 0));
     site.per_example_bytes = std::min(
         site.requested_bytes, stats.Uint64Or(StatKind::kPerExampleBytes, 0));
+    site.is_scratch = stats.Int64Or(StatKind::kIsScratch, 0) != 0;
     return site;
   }
 

@@ -97,6 +97,7 @@ constexpr NamedStat kCollectorStats[] = {
     {schema::kFunction, StatKind::kFunction},
     {schema::kBatch, StatKind::kBatch},
     {schema::kPerExampleBytes, StatKind::kPerExampleBytes},
+    {schema::kIsScratch, StatKind::kIsScratch},
     {schema::kHeldBytes, StatKind::kHeldBytes},
     {schema::kOpCount, StatKind::kOpCount},
     {schema::kUnknownCount, StatKind::kUnknownCount},

@@ -120,6 +120,7 @@ enum class StatKind : uint8_t {
   kFunction,
   kBatch,
   kPerExampleBytes,
+  kIsScratch,
   kHeldBytes,
   kOpCount,
   kUnknownCount,

@@ -26,6 +26,8 @@ struct ForecastSite {
   bool is_laid_out_anew = false;
   // A recorded request of this site; kNoRow: it is forecast.
   uint32_t like = UINT32_MAX;
+  // Of an op that waits for it while others run.
+  bool is_scratch = false;
 };
 
 // A request, or the free of what an earlier one got.

@@ -18,7 +18,7 @@ class Site(NamedTuple):
     requested_bytes: int
     # Of these, what each example of the batch takes; 0: none, or not known.
     per_example_bytes: int = 0
-    # The same whatever the batch is.
+    # Scratch of an op, the same whatever the batch is.
     fixed: bool = False
     # A run of it asks for all that XLA planned, which is not in requested_bytes.
     module: ModuleName | None = None

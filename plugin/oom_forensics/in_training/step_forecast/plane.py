@@ -129,6 +129,8 @@ class _PlaneWriter:
         self._add_stat(metadata, "requested_bytes", site.requested_bytes)
         if site.per_example_bytes:
             self._add_stat(metadata, "per_example_bytes", site.per_example_bytes)
+        if site.fixed:
+            self._add_stat(metadata, "is_scratch", 1)
         return int(metadata.id)
 
     def _metadata(self, name: str) -> Any:
