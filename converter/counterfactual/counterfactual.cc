@@ -26,9 +26,11 @@ constexpr uint64_t kLaidOutAnewMargin = 50;
 constexpr int64_t kBatchParts = 128;
 // More than any pool has.
 constexpr uint64_t kNoLimit = uint64_t{1} << 62;
-// So many elements a pipeline may be ahead of the step (of jobs of the corpus
-// it was up to 3), and so many events late a thread may give back what it got.
+// So many elements beside the step's own a pipeline is tried with, those that
+// were recorded among them; where more were recorded, with these. A buffer that
+// tf.data tunes itself may come to hold more.
 constexpr size_t kElementsAhead = 3;
+// So many events late a thread may give back what it got.
 constexpr size_t kMostLate = 8;
 // Each step divides a pool a little further: all orders follow one another so
 // many times.

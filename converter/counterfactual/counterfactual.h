@@ -136,7 +136,7 @@ class Counterfactual {
                         std::optional<ServedPool>* own) const;
   // How often an order takes a tensor of an element, by site: the least.
   std::vector<size_t> ElementRequests() const;
-  // So many elements further ahead than it was recorded a pipeline may be.
+  // So many elements more than were recorded a pipeline is tried with.
   size_t MostAhead() const;
   // Whether a pool of that limit serves some order as it is, and all orders
   // whatever chance makes of them: a trial each for how far the pipeline is

@@ -13,6 +13,7 @@ import pytest
 from oom_forensics import first_reading
 from oom_forensics.in_training.evidence import trace_file
 from oom_forensics.in_training.step_forecast import recorded
+from recordings.jobs import recorded_demo
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -56,6 +57,13 @@ def test_the_job_leaves_the_step_and_its_first_reader_the_forecast(
     again = command("report", "--full", trace.parents[3])
     assert again.stdout == first.stdout
     assert trace.read_bytes() == content
+
+
+def test_it_is_made_under_the_variables_that_the_job_had() -> None:
+    """The demo switches oneDNN off: TensorFlow's own convolutions lay out patches."""
+    (trace,) = recorded_demo("capacity").logdir.glob("plugins/profile/*_oom/*.xplane.pb")
+    (plane,) = trace_file.plane_headers(trace, trace_file.FORECAST)
+    assert "is_scratch" in {stat.name for stat in plane.stat_metadata.values()}
 
 
 def test_a_constant_is_kept_as_its_size(trace: Path, command: Command) -> None:
