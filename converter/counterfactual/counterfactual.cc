@@ -17,8 +17,10 @@ constexpr uint64_t kSmallShare = 4096;
 // request may be refused for another reason (a layout that cannot be).
 constexpr uint64_t kLimitParts = 100;
 constexpr uint64_t kMostTimesThePeak = 4;
-// Limits above the need that are tried, where the need is not enough.
+// Limits above the need that are tried, where the need is not enough; and below
+// the first that is, as the need was sought in steps larger than a MiB.
 constexpr int kTriesAbove = 32;
+constexpr int kTriesBelow = 8;
 // XLA's blocks were within 0.2 % of what scaling them gives, or smaller by up
 // to 6 % (docs/forecast.md): so large a part of one is to be spare.
 constexpr uint64_t kLaidOutAnewMargin = 50;
@@ -473,7 +475,14 @@ uint64_t Counterfactual::EnoughLimit(int64_t batch) const {
   uint64_t limit_bytes = need_bytes + need_bytes / (kSpareParts - 1) + 1;
   for (int i = 0; i < kTriesAbove; ++i) {
     limit_bytes = (limit_bytes + kMiB - 1) / kMiB * kMiB;
-    if (IsSafe(batch, limit_bytes)) return limit_bytes;
+    if (IsSafe(batch, limit_bytes)) {
+      for (int j = 0; j < kTriesBelow && limit_bytes > kMiB &&
+                      IsSafe(batch, limit_bytes - kMiB);
+           ++j) {
+        limit_bytes -= kMiB;
+      }
+      return limit_bytes;
+    }
     limit_bytes += std::max<uint64_t>(1, limit_bytes / kLimitParts);
   }
   return 0;
