@@ -54,8 +54,7 @@ TEST(CounterfactualTest, TheNeedCountsWhatWasLiveBeforeTheStep) {
 TEST(CounterfactualTest, ScratchWaitsUntilAnotherOpHasGivenBackItsOwn) {
   ForecastTrace forecast;
   forecast.sites = {{0, 0, 1, 40 * kMiB, 0}, {0, 0, 1, 36 * kMiB, 0}};
-  forecast.orders = {
-      {"fifo", {{false, 0}, {false, 1}, {true, 0}, {true, 1}}}};
+  forecast.orders = {{"fifo", {{false, 0}, {false, 1}, {true, 0}, {true, 1}}}};
   EXPECT_NE(Holding(0, forecast).FitOf(0, 70 * kMiB), Fit::kFits);
   forecast.sites[1].is_scratch = true;
   EXPECT_EQ(Holding(0, forecast).FitOf(0, 70 * kMiB), Fit::kFits);
@@ -156,8 +155,9 @@ TEST(CounterfactualTest, ThePromisedLimitHasASixteenthToSpare) {
   const uint64_t enough_bytes = model.EnoughLimit(0);
   EXPECT_EQ(enough_bytes % kMiB, 0u);
   EXPECT_EQ(model.FitOf(0, enough_bytes), Fit::kFits);
-  EXPECT_LE(static_cast<double>(enough_bytes),
-            static_cast<double>(model.NeedOf(0).high_bytes) * 16 / 15 + 2.0 * kMiB);
+  EXPECT_LE(
+      static_cast<double>(enough_bytes),
+      static_cast<double>(model.NeedOf(0).high_bytes) * 16 / 15 + 2.0 * kMiB);
 }
 
 TEST(CounterfactualTest, APipelineMayBeFurtherAheadThanItWas) {

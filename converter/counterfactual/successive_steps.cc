@@ -23,8 +23,8 @@ PlannedStep::PlannedStep(const ForecastTrace& forecast,
       continue;
     }
     events_.push_back({false, forecast.sites[event.index].is_scratch,
-                       static_cast<uint32_t>(fates_.size()),
-                       bytes[event.index], i});
+                       static_cast<uint32_t>(fates_.size()), bytes[event.index],
+                       i});
     const bool is_element =
         event.index < element_sites.size() && element_sites[event.index];
     fates_.push_back(!is_simulated ? Fate::kReplaces

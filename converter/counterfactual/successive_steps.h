@@ -61,11 +61,11 @@ class SuccessiveSteps {
   explicit SuccessiveSteps(BfcModel* model) : model_(model) {}
 
   // Runs one more step in the pool: the index of the event that is refused, on
-  // which no other step may follow; nothing: all is served. TensorFlow has an op
-  // wait for memory while others run: scratch may come as late as its op's end,
-  // an output may not, as it is not known who waits for that. `most_late`: so
-  // many events later, by chance, something is given back, as with threads: it
-  // then lies elsewhere the next time.
+  // which no other step may follow; nothing: all is served. TensorFlow has an
+  // op wait for memory while others run: scratch may come as late as its op's
+  // end, an output may not, as it is not known who waits for that. `most_late`:
+  // so many events later, by chance, something is given back, as with threads:
+  // it then lies elsewhere the next time.
   std::optional<size_t> Run(const PlannedStep& step, size_t most_late = 0);
 
  private:
