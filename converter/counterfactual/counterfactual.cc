@@ -143,6 +143,7 @@ void Counterfactual::RankOrders() {
     }
     alike.push_back(most);
   }
+  if (orders_.empty()) return;
   std::stable_sort(orders_.begin(), orders_.end(),
                    [&](size_t a, size_t b) { return alike[a] > alike[b]; });
   const double best = alike[orders_.front()];
