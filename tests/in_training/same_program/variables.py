@@ -7,6 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
+# While a tensor is alive, what keeps it is looked for in the local variables of each frame.
+kept = tf.zeros([1000])
+
 
 class Held:
     """An object whose end is seen."""
