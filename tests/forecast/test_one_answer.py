@@ -26,6 +26,12 @@ def agree(path: Path, command: Any, dataset: Any) -> None:
     if not ooms:
         return
     remedies = {each["kind"]: each for each in ooms[0].get("remedies", [])}
+    changes = [
+        (str(each.get("line")), each["code"])
+        for each in ooms[0].get("remedies", [])
+        if "code" in each
+    ]
+    assert len(set(changes)) == len(changes), "a change is named twice"
     forecasts = dataset(path, "forecast").get("forecasts", [])
     told = [each for each in forecasts if each.get("need") and each.get("oom") == 0]
     asked = json.loads(command("what-if", path, "--format=json").stdout)

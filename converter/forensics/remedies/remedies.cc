@@ -212,6 +212,13 @@ int Rank(const Remedy& remedy) {
   }
 }
 
+// The same code for the same line.
+bool IsSameChange(const Remedy& a, const Remedy& b) {
+  return !a.code().empty() && a.code() == b.code() &&
+         a.line().file() == b.line().file() &&
+         a.line().line() == b.line().line();
+}
+
 }  // namespace
 
 std::vector<Remedy> FindRemedies(const OomCase& oom, std::vector<Cause> causes,
@@ -244,13 +251,19 @@ std::vector<Remedy> FindRemedies(const OomCase& oom, std::vector<Cause> causes,
     SayWhatIsCovered(oom, &candidate.remedy);
   }
   TryTogether(oom, candidates);
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const RemedyCandidate& a, const RemedyCandidate& b) {
+                     return Rank(a.remedy) < Rank(b.remedy);
+                   });
   std::vector<Remedy> remedies;
   for (RemedyCandidate& candidate : candidates) {
-    remedies.push_back(std::move(candidate.remedy));
+    // Two causes may ask for one change: it is named by what it promises most.
+    const bool is_named = std::any_of(
+        remedies.begin(), remedies.end(), [&](const Remedy& earlier) {
+          return IsSameChange(earlier, candidate.remedy);
+        });
+    if (!is_named) remedies.push_back(std::move(candidate.remedy));
   }
-  std::stable_sort(
-      remedies.begin(), remedies.end(),
-      [](const Remedy& a, const Remedy& b) { return Rank(a) < Rank(b); });
   return remedies;
 }
 
