@@ -64,7 +64,7 @@ std::string RunName(const fs::path& logdir, const fs::path& folder) {
   return prefix.empty() ? name : (prefix / name).string();
 }
 
-// Finds the runs below a logdir as the tab does (plugin/oom_forensics/runs.py):
+// Finds the runs below a logdir as the tab does (plugin/oom_forensics/logdir/runs.py):
 // links are followed, each folder is looked at once, by the first of its names.
 class RunSearch {
  public:

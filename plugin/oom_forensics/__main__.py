@@ -2,6 +2,6 @@
 
 import sys
 
-from oom_forensics.command import main
+from oom_forensics.cli.main import main
 
 sys.exit(main())

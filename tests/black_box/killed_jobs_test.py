@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oom_forensics.tensorboard_loader import OomForensicsLoader
+from oom_forensics.tensorboard.loader import OomForensicsLoader
 from tensorboard import program
 from tensorboard.plugins.core import core_plugin
 

@@ -15,7 +15,7 @@ const JUPYTER = process.env.JUPYTER ?? join(dirname(PYTHON), 'jupyter');
 /** The converter that pages hold, in the package that the kernel imports. */
 const INSTALLED_MODULE = execFileSync(
   PYTHON,
-  ['-P', '-c', 'from oom_forensics.converter_binary import wasm_path; print(wasm_path())'],
+  ['-P', '-c', 'from oom_forensics.converter.binary import wasm_path; print(wasm_path())'],
   { encoding: 'utf8' },
 ).trim();
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oom_forensics import rehearsal
+from oom_forensics.cli import rehearse
 
 POOL_LIMIT = "TF_CPU_BFC_MEM_LIMIT_IN_MB"
 
@@ -175,10 +175,10 @@ def test_an_old_run_is_not_rehearsed_for_a_program_that_failed(
 def test_the_pool_of_a_rehearsal_has_room_in_a_container(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rehearsal, "usable_bytes", lambda: 1000 << 20)
+    monkeypatch.setattr(rehearse, "usable_bytes", lambda: 1000 << 20)
     seen = tmp_path / "seen"
     program = f"import os; open({str(seen)!r}, 'w').write(os.environ[{POOL_LIMIT!r}])"
-    rehearsal.main(["--limit=1GiB", f"--logdir={tmp_path}", "--", sys.executable, "-c", program])
+    rehearse.main(["--limit=1GiB", f"--logdir={tmp_path}", "--", sys.executable, "-c", program])
     assert seen.read_text() == "900"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oom_forensics.converter_binary import wasm_path
+from oom_forensics.converter.binary import wasm_path
 
 pytestmark = [
     pytest.mark.page,

@@ -11,7 +11,7 @@ from urllib.parse import urlparse
 
 import oom_forensics
 import pytest
-from oom_forensics.converter_binary import wasm_path
+from oom_forensics.converter.binary import wasm_path
 
 pytestmark = [
     pytest.mark.page,

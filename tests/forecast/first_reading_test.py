@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from oom_forensics import first_reading
 from oom_forensics.in_training.evidence import trace_file
 from oom_forensics.in_training.step_forecast import recorded
+from oom_forensics.logdir import first_reading
 from recordings.jobs import recorded_demo
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]

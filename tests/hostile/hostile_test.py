@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from hostile.files import FILES
-from oom_forensics.converter_binary import find_converter
+from oom_forensics.converter.binary import find_converter
 from oom_forensics.fleet.conversion import RunLimits, convert
 from oom_forensics.fleet.run_finder import FleetRun
 

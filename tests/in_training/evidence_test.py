@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oom_forensics.runs import scan
+from oom_forensics.logdir.runs import scan
 from recordings.recording import LOGDIR, Recording
 
 Command = Callable[..., subprocess.CompletedProcess[str]]

@@ -23,7 +23,7 @@ from typing import Any
 import oom_forensics
 import pytest
 from oom_forensics.in_training.evidence.trace_file import recorded_ops
-from oom_forensics.runs import RunList
+from oom_forensics.logdir.runs import RunList
 from oom_forensics.trace import TraceError
 
 HERE = Path(__file__).parent

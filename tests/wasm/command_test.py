@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oom_forensics.converter_binary import MEMORY_VARIABLE, Converter, find_converter
-from oom_forensics.converter_process import (
+from oom_forensics.converter.binary import MEMORY_VARIABLE, Converter, find_converter
+from oom_forensics.converter.process import (
     ConverterError,
     ConverterProcess,
 )

@@ -138,12 +138,12 @@ def test_it_opens_traces_where_a_system_is_not_like_unix(viewing_python: Path, r
         "  sys.modules[name] = None\n"
         "for name in ('fork', 'forkpty', 'sysconf', 'execv', 'getuid', 'register_at_fork'):\n"
         "  delattr(os, name)\n"
-        "import oom_forensics, oom_forensics.command, oom_forensics.doctor\n"
-        "import oom_forensics.tensorboard_plugin, oom_forensics.run_list\n"
+        "import oom_forensics, oom_forensics.cli.main, oom_forensics.cli.doctor\n"
+        "import oom_forensics.tensorboard.plugin, oom_forensics.cli.run_list\n"
         f"with oom_forensics.open({str(TRACE)!r}) as trace:\n"
         "  print(trace.oom_window().ooms[0].verdict.sentence)\n"
         "  print(trace.report())\n"
-        "sys.exit(oom_forensics.command.main(['--version']))\n",
+        "sys.exit(oom_forensics.cli.main.main(['--version']))\n",
     )
     assert "oom-forensics 0." in said
     assert report.strip() in said

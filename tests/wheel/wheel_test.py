@@ -83,7 +83,7 @@ def test_tensorboard_finds_the_tab(clean_python: Path, run: Run) -> None:
         "from tensorboard import default\n"
         "for loader in default.get_dynamic_plugins(): print(loader.__module__)",
     )
-    assert "oom_forensics.tensorboard_loader" in listed.split()
+    assert "oom_forensics.tensorboard.loader" in listed.split()
 
 
 def test_tensorflow_loads_the_collector_by_itself(clean_python: Path, run: Run) -> None:

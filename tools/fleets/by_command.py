@@ -6,7 +6,7 @@ import json
 import subprocess
 from typing import TypeVar
 
-from oom_forensics.converter_binary import find_converter
+from oom_forensics.converter.binary import find_converter
 from oom_forensics.datasets import Query
 from oom_forensics.fleet.run_rows import Rows, rows_of_run
 from oom_forensics.message import Message

@@ -145,7 +145,7 @@ def _compare(folder: Path, damaged: set[str]) -> int:
 
 def _read(work: Path) -> None:
     from oom_forensics import fleet
-    from oom_forensics.command import main as command
+    from oom_forensics.cli.main import main as command
 
     runs = fleet.dataset(TABLES_URL, "runs").to_table()
     verdicts = fleet.connect(TABLES_URL).sql(

@@ -2,7 +2,7 @@
 
     python -m generators.fleet_schema > docs/fleet-schema.md
 
-Columns and types are those that the tables are written with (oom_forensics.fleet.tables); the
+Columns and types are those that the tables are written with (oom_forensics.fleet.schema); the
 meaning of what is a field of proto/datasets stands there, and reaches this by the types
 that are generated from it.
 """
@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 from oom_forensics import datasets
 from oom_forensics.fleet.arrow_types import type_of
-from oom_forensics.fleet.tables import HOST_LEFT_OUT, KEYS, SCHEMA_VERSION, TABLES, Table
+from oom_forensics.fleet.schema import HOST_LEFT_OUT, KEYS, SCHEMA_VERSION, TABLES, Table
 from oom_forensics.message import Message
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from oom_forensics import first_reading
+from oom_forensics.logdir import first_reading
 
 from recordings.dependencies import Job, key_of
 

@@ -11,11 +11,11 @@ import enum
 from pathlib import Path
 from typing import Any
 
+from oom_forensics.core.sizes import size_in_bytes
 from oom_forensics.datasets import GroupBy, Oom, Remedy, StepForecast
+from oom_forensics.logdir.runs import scan
 from oom_forensics.message import Message
 from oom_forensics.remote.addresses import RemoteError, is_url, whole_path
-from oom_forensics.runs import scan
-from oom_forensics.sizes import size_in_bytes
 from oom_forensics.trace import Trace, TraceError
 
 Answer = dict[str, Any]

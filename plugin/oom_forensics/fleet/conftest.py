@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from oom_forensics.fleet.command import main
+from oom_forensics.fleet.fleet_command import main
 
 CORPUS = Path(__file__).resolve().parents[3] / "converter/fuzz/corpus/trace"
 

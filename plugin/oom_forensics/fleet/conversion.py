@@ -18,15 +18,15 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypeVar
 
-from oom_forensics.converter_binary import ConverterMissingError
-from oom_forensics.converter_process import CODE_CANCELLED, ConverterError, ConverterProcess, Limits
+from oom_forensics.converter.binary import ConverterMissingError
+from oom_forensics.converter.process import CODE_CANCELLED, ConverterError, ConverterProcess, Limits
 from oom_forensics.datasets import Query
 from oom_forensics.fleet.run_finder import FleetRun
 from oom_forensics.fleet.run_rows import Rows, rows_of_run
+from oom_forensics.fleet.schema import TABLES
 from oom_forensics.fleet.storage import is_local, open_url
-from oom_forensics.fleet.tables import TABLES
+from oom_forensics.logdir.runs import TRACE_SUFFIX
 from oom_forensics.message import Message
-from oom_forensics.runs import TRACE_SUFFIX
 
 _Answer = TypeVar("_Answer", bound=Message)
 

@@ -11,7 +11,7 @@ from fleets.by_command import rows_by_command
 
 from oom_forensics.fleet.conversion import RunLimits, convert
 from oom_forensics.fleet.run_finder import find_runs
-from oom_forensics.fleet.tables import TABLES
+from oom_forensics.fleet.schema import TABLES
 
 
 def test_rows_equal_those_of_the_command_run_by_hand(jobs: Path) -> None:

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.fs
 
+from oom_forensics.fleet.schema import TABLES
 from oom_forensics.fleet.snapshot import Snapshot, read_snapshot
 from oom_forensics.fleet.storage import Folder, StorageError
-from oom_forensics.fleet.tables import TABLES
 
 if TYPE_CHECKING:
     import duckdb

@@ -12,8 +12,8 @@ from typing import Any
 import fsspec
 
 from oom_forensics.fleet.storage import StorageError, open_url
+from oom_forensics.logdir.runs import TRACE_SUFFIX
 from oom_forensics.remote.details import content_tag, modified_ns
-from oom_forensics.runs import TRACE_SUFFIX
 
 # A folder with this above it is a run of many hosts; other traces are runs of their own.
 _PROFILE = ("plugins", "profile")

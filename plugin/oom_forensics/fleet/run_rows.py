@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 from oom_forensics import datasets
 from oom_forensics.datasets import DatasetKind, Filter, GroupBy, Moment, Query
-from oom_forensics.fleet.tables import TABLES, host_row
+from oom_forensics.fleet.schema import TABLES, host_row
 from oom_forensics.message import Message
 
 Rows = dict[str, list[dict[str, Any]]]

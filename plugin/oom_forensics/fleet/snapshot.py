@@ -16,8 +16,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from oom_forensics.fleet.schema import SCHEMA_VERSION, TABLES
 from oom_forensics.fleet.storage import FleetError, Folder, StorageError
-from oom_forensics.fleet.tables import SCHEMA_VERSION, TABLES
 from oom_forensics.remote.details import modified_ns
 
 _FOLDER = "_snapshots"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from oom_forensics.fleet import connect, dataset
+from oom_forensics.fleet.schema import TABLES
 from oom_forensics.fleet.snapshot import (
     CommitConflictError,
     Snapshot,
@@ -16,7 +17,6 @@ from oom_forensics.fleet.snapshot import (
 )
 from oom_forensics.fleet.storage import Folder, StorageError
 from oom_forensics.fleet.table_files import TableFile, write_partitions, write_without
-from oom_forensics.fleet.tables import TABLES
 
 
 def error_row(run_id: str, **columns: object) -> dict[str, object]:

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute
 import pyarrow.parquet
 
+from oom_forensics.fleet.schema import TABLES
 from oom_forensics.fleet.storage import Folder
-from oom_forensics.fleet.tables import TABLES
 
 _ROWS_AT_A_TIME = 5_000
 

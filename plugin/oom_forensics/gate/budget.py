@@ -23,7 +23,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from oom_forensics.sizes import size_in_bytes
+from oom_forensics.core.sizes import size_in_bytes
 
 if sys.version_info >= (3, 11):
     import tomllib

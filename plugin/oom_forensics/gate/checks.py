@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from oom_forensics.core.sizes import size_text
 from oom_forensics.datasets import AllocationGroup, Filter, GroupBy
 from oom_forensics.gate.budget import Budget, Production
-from oom_forensics.sizes import size_text
 from oom_forensics.trace import Trace, TraceError
 
 # Layers that the story of a peak's growth names, and lines that hold most of it.

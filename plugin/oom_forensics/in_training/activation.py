@@ -15,7 +15,7 @@ does. It does seven things, most of them by wrapping functions of TensorFlow and
 - It learns which training step runs (`oom_forensics.in_training.training_steps`).
 - It tells the black box what is traced, buffered and saved
   (`oom_forensics.in_training.host_activities`).
-- It makes runs of the black boxes of earlier processes (`oom_forensics.black_boxes`).
+- It makes runs of the black boxes of earlier processes (`oom_forensics.logdir.black_boxes`).
 
 A function that is not as expected is left alone.
 """
@@ -28,7 +28,6 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from oom_forensics.black_boxes import recover_at_start
 from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence.moments import (
     add_to_written_runs,
@@ -45,6 +44,7 @@ from oom_forensics.in_training.source.evidence import watch_source_lines
 from oom_forensics.in_training.stacks import watch_stacks
 from oom_forensics.in_training.step_forecast import at_out_of_memory
 from oom_forensics.in_training.training_steps import watch_training_steps
+from oom_forensics.logdir.black_boxes import recover_at_start
 from oom_forensics.remote.addresses import whole_path
 
 _KERAS_CALLBACKS = (

@@ -18,7 +18,7 @@ from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from oom_forensics.live.process import live_processes
+from oom_forensics.live.jobs import live_processes
 
 EXIT_UNREADABLE = 1
 # Metric, the field of an allocator's state, and what it is.

@@ -26,9 +26,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from oom_forensics.core.sizes import size_text
 from oom_forensics.datasets import AllocationGroup, GroupBy, StepUse
-from oom_forensics.live.process import LiveError, LiveProcess, command_of, find_process
-from oom_forensics.sizes import size_text
+from oom_forensics.live.jobs import LiveError, LiveProcess, command_of, find_process
 from oom_forensics.trace import Trace, TraceError
 
 EXIT_DONE = 0

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import wasmtime
 
-from oom_forensics.converter_binary import MEMORY_VARIABLE
+from oom_forensics.converter.binary import MEMORY_VARIABLE
 from oom_forensics.webassembly.host import Host
 
 _MOST_MEMORY_MIB = 4096

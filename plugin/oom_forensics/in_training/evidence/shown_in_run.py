@@ -2,7 +2,7 @@
 
 An out-of-memory during a recording (a session of TensorFlow's profiler, `record()`) leaves
 two runs: the flight recorder's, at once, and the recording's, if it comes to its end. Then
-the first one is marked, and not listed beside the second (`oom_forensics.runs`). Who opens
+the first one is marked, and not listed beside the second (`oom_forensics.logdir.runs`). Who opens
 it by its path, as the error's text says, still can.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from oom_forensics.in_training.evidence import trace_file
 from oom_forensics.in_training.evidence.written_run import WrittenRun
-from oom_forensics.runs import SHOWN_IN_RUN
+from oom_forensics.logdir.runs import SHOWN_IN_RUN
 
 # Folders of the flight recorder's runs, and when each was written.
 _written: list[tuple[float, Path]] = []

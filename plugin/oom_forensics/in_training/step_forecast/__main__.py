@@ -2,7 +2,7 @@
 
     python -m oom_forensics.in_training.step_forecast TRACE
 
-`oom_forensics.first_reading` starts it.
+`oom_forensics.logdir.first_reading` starts it.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from oom_forensics.converter_binary import find_converter
+from oom_forensics.converter.binary import find_converter
 from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence import trace_file
 from oom_forensics.in_training.step_forecast import keras_step, plane, step_function

@@ -20,7 +20,7 @@ import psutil
 import pytest
 
 import oom_forensics
-from oom_forensics.converter_binary import find_converter, wasm_path
+from oom_forensics.converter.binary import find_converter, wasm_path
 from oom_forensics.datasets import DatasetKind, Filter, GroupBy, Moment, Query, SortKey
 from oom_forensics.tables import to_pandas, to_parquet
 from oom_forensics.trace import Trace, TraceError

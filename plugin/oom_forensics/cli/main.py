@@ -15,14 +15,14 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from oom_forensics import first_reading
-from oom_forensics.converter_binary import Converter, ConverterMissingError, find_converter
+from oom_forensics.converter.binary import Converter, ConverterMissingError, find_converter
+from oom_forensics.logdir import first_reading
 from oom_forensics.remote.addresses import RemoteError, is_url
 
 EXIT_UNREADABLE = 1
 # Modules that need an extra, by the command that they are.
 _OF_EXTRAS = {
-    "fleet": ("fleet", "oom_forensics.fleet.command"),
+    "fleet": ("fleet", "oom_forensics.fleet.fleet_command"),
     "fleet-report": ("fleet", "oom_forensics.fleet.report_command"),
     "metrics": ("metrics", "oom_forensics.live.metrics"),
     "mcp": ("mcp", "oom_forensics.agent.server"),
@@ -38,33 +38,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments and arguments[0] == "doctor":
-        from oom_forensics import doctor
+        from oom_forensics.cli import doctor
 
         return doctor.main(arguments[1:])
     if arguments and arguments[0] == "run":
-        from oom_forensics import run_command
+        from oom_forensics.cli import run_command
 
         return run_command.main(arguments[1:])
     if arguments and arguments[0] == "rehearse":
-        from oom_forensics import rehearsal
+        from oom_forensics.cli import rehearse
 
-        return rehearsal.main(arguments[1:])
+        return rehearse.main(arguments[1:])
     if arguments and arguments[0] == "watch":
         from oom_forensics.live import watch
 
         return watch.main(arguments[1:])
     if arguments and arguments[0] == "gate":
-        from oom_forensics.gate import command as gate
+        from oom_forensics.gate import gate_command
 
-        return gate.main(arguments[1:])
+        return gate_command.main(arguments[1:])
     if arguments and arguments[0] == "view":
-        from oom_forensics import view
+        from oom_forensics.cli import view
 
         return view.main(arguments[1:])
     if arguments and arguments[0] in _OF_EXTRAS:
         return _of_extra(arguments[0], arguments[1:])
     if arguments and arguments[0] == "runs":
-        from oom_forensics import run_list
+        from oom_forensics.cli import run_list
 
         return run_list.main(arguments[1:])
     try:
@@ -100,7 +100,7 @@ def _with_local_paths(arguments: Sequence[str]) -> list[str]:
     Raises:
       RemoteError: one cannot be read; the sentence says why.
     """
-    from oom_forensics.runs import find_remote_run
+    from oom_forensics.logdir.runs import find_remote_run
 
     local = list(arguments)
     for path_flag, run_flag in (("", "--run"), ("--other-path", "--other-run")):

@@ -16,10 +16,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from oom_forensics import first_reading
-from oom_forensics.converter_binary import ConverterMissingError, find_converter
-from oom_forensics.machine_memory import usable_bytes
-from oom_forensics.sizes import size_argument
+from oom_forensics.converter.binary import ConverterMissingError, find_converter
+from oom_forensics.core.machine_memory import usable_bytes
+from oom_forensics.core.sizes import size_argument
+from oom_forensics.logdir import first_reading
 
 EXIT_DONE = 0
 EXIT_UNREADABLE = 1

@@ -20,7 +20,7 @@ class OomForensicsLoader(base_plugin.TBLoader):  # type: ignore[misc]
     def load(self, context: Any) -> Any | None:
         """Returns the plugin; None, with one log line, where it cannot be loaded."""
         try:
-            from oom_forensics.tensorboard_plugin import OomForensicsPlugin
+            from oom_forensics.tensorboard.plugin import OomForensicsPlugin
 
             return OomForensicsPlugin(context)
         except Exception:

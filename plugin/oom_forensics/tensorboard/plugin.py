@@ -27,18 +27,18 @@ from tensorboard.backend import http_util
 from tensorboard.plugins import base_plugin
 from werkzeug import wrappers
 
-from oom_forensics import converter_process as converter
-from oom_forensics.converter_binary import ConverterMissingError
-from oom_forensics.converter_pool import ConverterPool, TraceVersion
-from oom_forensics.hang_up import still_there
-from oom_forensics.live.process import LiveError
-from oom_forensics.live.runs import PREFIX as LIVE_PREFIX
-from oom_forensics.live.runs import LiveRuns
+from oom_forensics.converter import process as converter
+from oom_forensics.converter.binary import ConverterMissingError
+from oom_forensics.live.jobs import LiveError
+from oom_forensics.live.live_runs import PREFIX as LIVE_PREFIX
+from oom_forensics.live.live_runs import LiveRuns
+from oom_forensics.logdir.runs import Run, RunList, parse_logdir_spec
 from oom_forensics.remote import local_copies
 from oom_forensics.remote.addresses import RemoteError, whole_path
-from oom_forensics.runs import Run, RunList, parse_logdir_spec
+from oom_forensics.tensorboard.converter_pool import ConverterPool, TraceVersion
+from oom_forensics.tensorboard.hang_up import still_there
 
-_STATIC = Path(__file__).resolve().parent / "static"
+_STATIC = Path(__file__).resolve().parents[1] / "static"
 VERSION_HEADER = "X-Oom-Forensics-Trace-Version"
 TAB_HEADER = "X-Oom-Forensics-Tab"
 """The tab sends it with each question."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from oom_forensics.doctor import Finding, environment_findings, tensorflow_findings
+from oom_forensics.cli.doctor import Finding, environment_findings, tensorflow_findings
 from oom_forensics.in_training.collector_library import PATH_IN_SITE_PACKAGES
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from oom_forensics.oom_report import ReportError, read_report
+from oom_forensics.logdir.oom_report import ReportError, read_report
 
 
 def report(folder: Path, **members: object) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from oom_forensics.runs import Run, RunList, parse_logdir_spec, scan
+from oom_forensics.logdir.runs import Run, RunList, parse_logdir_spec, scan
 
 
 def add_trace(folder: Path, host: str = "host", modified_s: int = 1) -> Path:
@@ -143,7 +143,7 @@ def test_a_slow_disk_delays_nobody_who_asks_for_a_known_run(
         disk_answers.wait(60)
         return scan(logdirs, problems)
 
-    monkeypatch.setattr("oom_forensics.runs.scan", stuck)
+    monkeypatch.setattr("oom_forensics.logdir.runs.scan", stuck)
     # Would not return before the disk answers if it waited for it.
     assert runs.find("run") is not None
     assert [run.name for run in runs.all(wait_s=0.01)] == ["run"]
@@ -161,7 +161,7 @@ def test_the_first_look_at_a_slow_disk_is_waited_for(
         disk_answers.wait(60)
         return scan(logdirs, problems)
 
-    monkeypatch.setattr("oom_forensics.runs.scan", stuck)
+    monkeypatch.setattr("oom_forensics.logdir.runs.scan", stuck)
     runs = RunList({str(tmp_path): ""})
     assert not runs.is_empty(wait_s=0.01), "nothing is known yet"
     asked: list[list[Run]] = []

@@ -19,8 +19,8 @@ from oom_forensics import __version__
 MEMORY_VARIABLE = "OOM_FORENSICS_WASM_MEMORY_MIB"
 """How much memory the module may have; 4096 at most, which is all that it can address."""
 
-_HERE = Path(__file__).resolve().parent
-_STATIC = _HERE / "static"
+_PACKAGE = Path(__file__).resolve().parents[1]
+_STATIC = _PACKAGE / "static"
 _PROGRAM = "bin/oom-forensics"
 _COLLECTOR = "oom_forensics_collector"
 _CHOICE = "OOM_FORENSICS_CONVERTER"
@@ -46,7 +46,7 @@ class Converter:
         """Returns the command that answers as `oom-forensics ARGUMENTS` does."""
         start = [str(self.program)]
         if not self.is_native:
-            start = [sys.executable, str(_HERE / "webassembly/__main__.py")]
+            start = [sys.executable, str(_PACKAGE / "webassembly/__main__.py")]
         return [*start, *self.words(arguments)]
 
     def words(self, arguments: Sequence[str | os.PathLike[str]]) -> list[str]:
@@ -88,7 +88,7 @@ def _native() -> tuple[Path | None, str]:
     """Returns the program, or why there is none."""
     if os.name != "posix":
         return None, "there is none of this machine's own"
-    own = _HERE / _PROGRAM
+    own = _PACKAGE / _PROGRAM
     program = own if own.is_file() else _beside_the_collector()
     if program is None:
         return None, "there is none of this machine's own"

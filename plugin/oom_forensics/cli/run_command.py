@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from oom_forensics.black_boxes import folders_of_user, recover
-from oom_forensics.converter_binary import ConverterMissingError
-from oom_forensics.pages import CommandError, output_of
+from oom_forensics.converter.binary import ConverterMissingError
+from oom_forensics.logdir.black_boxes import folders_of_user, recover
+from oom_forensics.trace.pages import CommandError, output_of
 
 EXIT_USAGE = 2
 # As a shell says it.

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from oom_forensics.in_training.evidence import trace_file
-from oom_forensics.runs import TRACE_SUFFIX, scan
+from oom_forensics.logdir.runs import TRACE_SUFFIX, scan
 
 _LIMIT_S = 150.0
 # They limit the pools of the user's jobs, and would limit this one's.

@@ -31,8 +31,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
-from oom_forensics.converter_binary import MEMORY_VARIABLE, find_converter
-from oom_forensics.machine_memory import usable_bytes
+from oom_forensics.converter.binary import MEMORY_VARIABLE, find_converter
+from oom_forensics.core.machine_memory import usable_bytes
 
 try:
     import resource

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from oom_forensics.converter_binary import ConverterMissingError, find_converter
+from oom_forensics.converter.binary import ConverterMissingError, find_converter
 
 with contextlib.suppress(ImportError):  # where there is none there is no collector either
     import fcntl

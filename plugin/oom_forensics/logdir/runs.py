@@ -19,7 +19,7 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from oom_forensics.black_boxes import recover_if_any
+from oom_forensics.logdir.black_boxes import recover_if_any
 from oom_forensics.remote import listing, local_copies
 from oom_forensics.remote.addresses import RemoteError, is_url, whole_path
 

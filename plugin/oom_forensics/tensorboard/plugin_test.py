@@ -25,7 +25,7 @@ import pytest
 from tensorboard import program
 from tensorboard.plugins.core import core_plugin
 
-from oom_forensics.tensorboard_loader import OomForensicsLoader
+from oom_forensics.tensorboard.loader import OomForensicsLoader
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def test_the_tab_only_reads(tab: Tab) -> None:
     assert tab.get("data", method="DELETE").status == 405
 
 
-@pytest.mark.parametrize("path", ["../tensorboard_plugin.py", "%2e%2e/__init__.py", ""])
+@pytest.mark.parametrize("path", ["../datasets.py", "%2e%2e/__init__.py", ""])
 def test_static_files_do_not_lead_out_of_their_folder(tab: Tab, path: str) -> None:
     assert tab.get(f"static/{path}").status == 404
 

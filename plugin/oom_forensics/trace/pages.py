@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import subprocess
 
-from oom_forensics import first_reading
-from oom_forensics.converter_binary import find_converter
+from oom_forensics.converter.binary import find_converter
+from oom_forensics.logdir import first_reading
 
 
 class CommandError(Exception):

@@ -16,8 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
-from oom_forensics.converter_pool import ConverterPool, TraceVersion
-from oom_forensics.converter_process import (
+from oom_forensics.converter.process import (
     CODE_CANCELLED,
     CODE_INVALID_ARGUMENT,
     CODE_RESOURCE_EXHAUSTED,
@@ -29,6 +28,7 @@ from oom_forensics.converter_process import (
     Limits,
     default_limits,
 )
+from oom_forensics.tensorboard.converter_pool import ConverterPool, TraceVersion
 
 OOM_WINDOW = {"dataset": "OOM_WINDOW"}
 
@@ -211,7 +211,7 @@ def test_more_questions_than_it_can_hold_are_refused(oom_run: Path) -> None:
 def test_a_parent_that_is_killed_leaves_no_converter_behind(oom_run: Path) -> None:
     script = (
         "import sys, time\n"
-        "from oom_forensics.converter_process import ConverterProcess\n"
+        "from oom_forensics.converter.process import ConverterProcess\n"
         "converter = ConverterProcess(sys.argv[1])\n"
         "converter.ask({'dataset': 'INFO'})\n"
         "print(converter._child.pid, flush=True)\n"

@@ -24,13 +24,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from oom_forensics import datasets, first_reading
-from oom_forensics.converter_process import ConverterError, ConverterProcess
+from oom_forensics import datasets
+from oom_forensics.converter.process import ConverterError, ConverterProcess
 from oom_forensics.datasets import DatasetKind, Filter, GroupBy, Moment, Query
+from oom_forensics.logdir import first_reading
+from oom_forensics.logdir.runs import find_remote_run, scan
 from oom_forensics.message import Message
-from oom_forensics.pages import CommandError, frame_of, output_of, text_of
 from oom_forensics.remote.addresses import RemoteError, is_url
-from oom_forensics.runs import find_remote_run, scan
+from oom_forensics.trace.pages import CommandError, frame_of, output_of, text_of
 
 _PAGE_ROWS = 10_000
 _Answer = TypeVar("_Answer", bound=Message)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from oom_forensics import __version__
-from oom_forensics.converter_binary import ConverterMissingError, find_converter
+from oom_forensics.converter.binary import ConverterMissingError, find_converter
 from oom_forensics.in_training.collector_library import PATH_IN_SITE_PACKAGES
 
 Severity = Literal["ok", "note", "problem"]
@@ -70,7 +70,7 @@ def examine() -> list[Finding]:
 
 
 def _package() -> Finding:
-    folder = Path(__file__).resolve().parent
+    folder = Path(__file__).resolve().parents[1]
     python = platform.python_version()
     return Finding("ok", "package", f"oom-forensics {__version__}, Python {python}, {folder}.")
 
@@ -91,7 +91,7 @@ def _converter() -> Finding:
 
 def _ask_tensorflow() -> tuple[dict[str, Any], Finding | None]:
     """Imports TensorFlow in a child; returns its facts, or why there are none."""
-    command = [sys.executable, "-m", "oom_forensics.doctor_probe"]
+    command = [sys.executable, "-m", "oom_forensics.cli.doctor_probe"]
     environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
     try:
         child = subprocess.run(

@@ -19,9 +19,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from oom_forensics.live.process import LiveError, LiveProcess, command_of, folder_of, live_processes
+from oom_forensics.live.jobs import LiveError, LiveProcess, command_of, folder_of, live_processes
+from oom_forensics.logdir.runs import TRACE_SUFFIX, Run, TraceFile
 from oom_forensics.remote.addresses import is_url
-from oom_forensics.runs import TRACE_SUFFIX, Run, TraceFile
 
 PREFIX = "live: "
 # A job that does not answer delays the list by no more.

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from oom_forensics.fleet import connect
-from oom_forensics.fleet.command import main
+from oom_forensics.fleet.fleet_command import main
 
 
 @pytest.mark.parametrize("master", ["none", "local[2]"])

@@ -17,6 +17,7 @@ from oom_forensics.fleet.in_process import InProcess
 from oom_forensics.fleet.progress import Progress
 from oom_forensics.fleet.reading import table_of
 from oom_forensics.fleet.run_finder import find_runs
+from oom_forensics.fleet.schema import TABLES
 from oom_forensics.fleet.snapshot import (
     Snapshot,
     commit,
@@ -25,7 +26,6 @@ from oom_forensics.fleet.snapshot import (
 )
 from oom_forensics.fleet.spark_job import SparkJob
 from oom_forensics.fleet.storage import FleetError, Folder
-from oom_forensics.fleet.tables import TABLES
 
 EXIT_DONE = 0
 EXIT_FAILED = 1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from oom_forensics.machine_memory import usable_bytes
+from oom_forensics.core.machine_memory import usable_bytes
 
 MACHINE_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 

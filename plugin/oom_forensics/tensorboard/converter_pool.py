@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from oom_forensics import first_reading
-from oom_forensics.converter_process import (
+from oom_forensics.converter.process import (
     CODE_CANCELLED,
     CODE_UNAVAILABLE,
     BodyFormat,
@@ -19,7 +18,8 @@ from oom_forensics.converter_process import (
     ConverterProcess,
     Limits,
 )
-from oom_forensics.machine_memory import usable_bytes
+from oom_forensics.core.machine_memory import usable_bytes
+from oom_forensics.logdir import first_reading
 
 _LOOK_AROUND_S = 0.1
 """How often a question that waits for a place looks whether it is still wanted."""

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
+from oom_forensics.logdir.runs import Run, scan
 from oom_forensics.remote.addresses import RemoteError, is_url, whole_path
-from oom_forensics.runs import Run, scan
 
 _EXIT_UNREADABLE = 1
 

@@ -1,0 +1,1 @@
+"""What every room says alike: sizes, and the memory of this machine."""

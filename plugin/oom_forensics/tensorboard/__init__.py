@@ -1,0 +1,1 @@
+"""The tab: what TensorBoard loads, and what its pages ask for."""
