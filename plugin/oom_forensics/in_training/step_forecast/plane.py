@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from oom_forensics.in_training.evidence.plane_writer import PlaneWriter
 from oom_forensics.in_training.evidence.trace_file import FORECAST, ModuleName
 from oom_forensics.in_training.step_forecast.memory import Requests, Site
 
@@ -45,38 +46,35 @@ class Forecast:
 
 def serialized(forecasts: Sequence[Forecast]) -> bytes:
     """Returns an XSpace with the forecasts, and the modules that they bring along."""
-    from tensorflow.tsl.profiler.protobuf import xplane_pb2
-
-    space = xplane_pb2.XSpace()
-    writer = _PlaneWriter(space.planes.add(name=FORECAST))
-    for forecast in forecasts:
-        writer.add(forecast)
+    planes = [_ForecastPlane(forecasts).serialized()]
     modules = {name: each for made in forecasts for name, each in made.modules.items()}
     if modules:
-        _add_modules(modules, space.planes.add(name=_MODULES_PLANE))
-    return bytes(space.SerializeToString())
+        planes.append(_modules_plane(modules))
+    return b"".join(planes)
 
 
-def _add_modules(modules: Mapping[ModuleName, bytes], plane: Any) -> None:
+def _modules_plane(modules: Mapping[ModuleName, bytes]) -> bytes:
     """As TensorFlow's profiler writes them, each under a number of its own."""
-    stat = 1
-    plane.stat_metadata[stat].id = stat
-    plane.stat_metadata[stat].name = "Hlo Proto"
+    writer = PlaneWriter(_MODULES_PLANE)
     for module, content in modules.items():
-        metadata = plane.event_metadata[module.program_id]
-        metadata.id = module.program_id
-        metadata.name = f"{module.name}({module.program_id})"
-        metadata.stats.add(metadata_id=stat, bytes_value=content)
+        name = f"{module.name}({module.program_id})"
+        record = writer.add_record(name, record_id=module.program_id)
+        writer.add_bytes(record, "Hlo Proto", content)
+    return writer.serialized()
 
 
-class _PlaneWriter:
-    def __init__(self, plane: Any) -> None:
-        self._plane = plane
-        self._stats: dict[str, int] = {}
-        self._free = self._metadata("free")
+class _ForecastPlane:
+    def __init__(self, forecasts: Sequence[Forecast]) -> None:
+        self._writer = PlaneWriter(FORECAST)
+        self._free = self._writer.add_record("free")
+        for forecast in forecasts:
+            self._add(forecast)
 
-    def add(self, forecast: Forecast) -> None:
-        head = self._metadata("forecast")
+    def serialized(self) -> bytes:
+        return self._writer.serialized()
+
+    def _add(self, forecast: Forecast) -> None:
+        head = self._writer.add_record("forecast")
         facts: dict[str, str | int] = {
             "origin": forecast.origin,
             "function": forecast.function,
@@ -100,23 +98,21 @@ class _PlaneWriter:
 
     def _add_line(self, head: int, requests: Requests, ids: dict[Site, int]) -> None:
         """Adds an order; `ids` has the sites that other orders of the forecast have, too."""
-        line = self._plane.lines.add(name=requests.order, id=len(self._plane.lines) + 1)
+        line = self._writer.add_line(requests.order)
         line.events.add(metadata_id=head)
         for site in requests.sites:
             if site not in ids:
                 ids[site] = self._site(site)
         sites = [ids[site] for site in requests.sites]
-        number = self._stat_id("number")
         for offset, event in enumerate(requests.events, start=1):
             if event >= 0:
                 line.events.add(metadata_id=sites[event], offset_ps=offset)
             else:
                 freed = line.events.add(metadata_id=self._free.id, offset_ps=offset)
-                freed.stats.add(metadata_id=number, uint64_value=-1 - event)
+                self._writer.add_uint64(freed, "number", -1 - event)
 
     def _site(self, site: Site) -> int:
-        metadata = self._metadata("alloc")
-        metadata.display_name = site.op
+        metadata = self._writer.add_record("alloc", site.op)
         self._add_stat(metadata, "op", site.op)
         if site.module is not None:
             self._add_stat(metadata, "hlo_module", site.module.name)
@@ -133,24 +129,8 @@ class _PlaneWriter:
             self._add_stat(metadata, "is_scratch", 1)
         return int(metadata.id)
 
-    def _metadata(self, name: str) -> Any:
-        key = len(self._plane.event_metadata) + 1
-        metadata = self._plane.event_metadata[key]
-        metadata.id = key
-        metadata.name = name
-        return metadata
-
-    def _add_stat(self, metadata: Any, name: str, value: str | int) -> None:
-        stat = metadata.stats.add(metadata_id=self._stat_id(name))
+    def _add_stat(self, record: Any, name: str, value: str | int) -> None:
         if isinstance(value, str):
-            stat.str_value = value
+            self._writer.add_text(record, name, value)
         else:
-            stat.int64_value = value
-
-    def _stat_id(self, name: str) -> int:
-        key = self._stats.get(name)
-        if key is None:
-            key = self._stats[name] = len(self._stats) + 1
-            self._plane.stat_metadata[key].id = key
-            self._plane.stat_metadata[key].name = name
-        return key
+            self._writer.add_int64(record, name, value)

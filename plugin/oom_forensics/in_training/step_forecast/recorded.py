@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from oom_forensics.in_training.evidence import trace_file
+from oom_forensics.in_training.evidence.plane_writer import PlaneWriter
 from oom_forensics.in_training.step_forecast.step_function import Argument, StepFunction
 
 # What decides which graph TensorFlow makes of a function.
@@ -46,26 +47,14 @@ def of_this_process(step: StepFunction, step_id: int, allocator: str) -> Recorde
 
 def serialized(recorded: RecordedStep) -> bytes:
     """Returns an XSpace with the plane."""
-    from tensorflow.tsl.profiler.protobuf import xplane_pb2
-
     step = recorded.step
-    space = xplane_pb2.XSpace()
-    plane = space.planes.add(name=trace_file.STEP)
-    head = plane.event_metadata[1]
-    head.id = 1
-    head.name = "forecast"
-
-    def add(name: str, **value: Any) -> None:
-        number = len(plane.stat_metadata) + 1
-        plane.stat_metadata[number].id = number
-        plane.stat_metadata[number].name = name
-        head.stats.add(metadata_id=number, **value)
-
-    add("origin", str_value="oom")
-    add("function", str_value=step.name)
-    add("reason", str_value=_REASON)
-    add("step_id", int64_value=recorded.step_id)
-    add("allocator_name", str_value=recorded.allocator)
+    plane = PlaneWriter(trace_file.STEP)
+    head = plane.add_record("forecast")
+    plane.add_text(head, "origin", "oom")
+    plane.add_text(head, "function", step.name)
+    plane.add_text(head, "reason", _REASON)
+    plane.add_int64(head, "step_id", recorded.step_id)
+    plane.add_text(head, "allocator_name", recorded.allocator)
     facts = {
         "arguments": [asdict(each) for each in step.arguments],
         "element_shapes": step.element_shapes,
@@ -74,10 +63,10 @@ def serialized(recorded: RecordedStep) -> bytes:
         "one_buffer": step.one_buffer,
         "environment": recorded.environment,
     }
-    add("step", str_value=json.dumps(facts))
+    plane.add_text(head, "step", json.dumps(facts))
     for name, definition in step.definitions.items():
-        add(f"definition {name}", bytes_value=definition)
-    return bytes(space.SerializeToString())
+        plane.add_bytes(head, f"definition {name}", definition)
+    return plane.serialized()
 
 
 def steps_in(trace: Path) -> list[RecordedStep]:
