@@ -64,8 +64,9 @@ std::string RunName(const fs::path& logdir, const fs::path& folder) {
   return prefix.empty() ? name : (prefix / name).string();
 }
 
-// Finds the runs below a logdir as the tab does (plugin/oom_forensics/logdir/runs.py):
-// links are followed, each folder is looked at once, by the first of its names.
+// Finds the runs below a logdir as the tab does
+// (plugin/oom_forensics/logdir/runs.py): links are followed, each folder is
+// looked at once, by the first of its names.
 class RunSearch {
  public:
   explicit RunSearch(fs::path logdir) : logdir_(std::move(logdir)) {
