@@ -39,11 +39,6 @@ def main() -> int:
         help="run nothing: the page of the lines that runs have printed, the last of each job",
     )
     parser.add_argument(
-        "--older-lines",
-        type=Path,
-        help="with --lines: of jobs that were not run since; the page marks them",
-    )
-    parser.add_argument(
         "--seed", type=int, help="jobs put together by chance, in place of those of the corpus"
     )
     parser.add_argument("--count", type=int, default=80, help="with --seed: how many")
@@ -53,14 +48,8 @@ def main() -> int:
     if options.seed is not None:
         corpus = {job.name: job for job in generated_jobs(options.seed, options.count, trials)}
     if options.lines:
-        outcomes = _read(options.lines, corpus)
-        older = _read(options.older_lines, corpus) if options.older_lines else {}
-        known = {**older, **outcomes}
-        text = page(
-            [known[name] for name in corpus if name in known],
-            len(corpus),
-            frozenset(older) - frozenset(outcomes),
-        )
+        known = _read(options.lines, corpus)
+        text = page([known[name] for name in corpus if name in known], len(corpus))
         options.page.write_text(text)
         return 0
     unknown = set(options.jobs) - set(corpus)

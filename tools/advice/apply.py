@@ -1,15 +1,13 @@
-"""How a remedy is applied to a job, and how a little less of it would be."""
+"""How a remedy is applied to a job, as it is named and with another number."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from advice.corpus import Job
 from advice.trial import Change
 
 _MIB = 1 << 20
-# A bound that can be undercut by more than this is slack.
-_SLACK = 1.35
 
 
 def applied(job: Job, remedy: dict[str, Any]) -> Change | None:
@@ -17,20 +15,30 @@ def applied(job: Job, remedy: dict[str, Any]) -> Change | None:
     return _with(job, remedy, _set_values(remedy))
 
 
-def with_less(job: Job, remedy: dict[str, Any]) -> Change | None:
-    """Returns the job with a remedy that should not be enough; None: there is no such."""
+class Knob(NamedTuple):
+    """The number of a remedy, between one with which the job runs and one with which it dies."""
+
+    # "limitBytes" or "batchSize".
+    name: str
+    promised: int
+    dies: int
+    # The number is one of so many bytes or examples.
+    unit: int
+
+
+def knob_of(job: Job, remedy: dict[str, Any]) -> Knob | None:
+    """Returns the number that a remedy names; None: it is of another kind."""
     values = _set_values(remedy)
     if "limitBytes" in values:
-        limit_bytes = int(int(values["limitBytes"]) / _SLACK)
-        if limit_bytes <= job.limit_mib * _MIB:
-            return None
-        return _with(job, remedy, {**values, "limitBytes": limit_bytes})
+        return Knob("limitBytes", int(values["limitBytes"]), job.limit_mib * _MIB, _MIB)
     if "batchSize" in values:
-        larger = int(values["batchSize"]) * 2
-        if larger >= int(values["batchSizeBefore"]):
-            return None
-        return _with(job, remedy, {**values, "batchSize": larger})
+        return Knob("batchSize", int(values["batchSize"]), int(values["batchSizeBefore"]), 1)
     return None
+
+
+def turned(job: Job, remedy: dict[str, Any], knob: Knob, number: int) -> Change | None:
+    """Returns the job with another number in the remedy; None: it cannot be applied."""
+    return _with(job, remedy, {**_set_values(remedy), knob.name: number})
 
 
 def _set_values(remedy: dict[str, Any]) -> dict[str, Any]:

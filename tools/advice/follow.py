@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from advice.apply import applied, with_less
+from advice.apply import applied, knob_of, turned
 from advice.corpus import Job
 from advice.trial import Trials, run_into_oom
 from advice.verdicts import forecast_of, last_oom
@@ -14,6 +15,8 @@ from advice.words import different_words
 
 PROMISE = "ENOUGH_ALONE"
 _HOPES = ("ENOUGH_ALONE", "REQUEST_FITS")
+# The truth is sought to this part of it.
+_SOUGHT_TO = 1.03
 # Room in which every job of the corpus runs.
 _AMPLE_MIB = 4096
 
@@ -30,8 +33,9 @@ class Advice(NamedTuple):
     held: bool | None
     # The most that was in use when it ran to its end; 0: not known.
     peak_bytes: int
-    # It also runs with twice the batch, or three quarters of the limit; None: not tried.
-    slack: bool | None
+    # A promised limit over the smallest with which it runs, or a promised batch over the
+    # largest; None: not sought.
+    over_truth: float | None
 
 
 class Outcome(NamedTuple):
@@ -71,7 +75,9 @@ class Outcome(NamedTuple):
         return any(each.held for each in self.advice)
 
 
-def follow(job: Job, logdir: Path, trials: Trials, *, record: bool) -> Outcome:
+def follow(
+    job: Job, logdir: Path, trials: Trials, *, record: bool, seeks_truth: bool = True
+) -> Outcome:
     """Runs the job into its OOM and follows every remedy that gives hope.
 
     Args:
@@ -79,6 +85,7 @@ def follow(job: Job, logdir: Path, trials: Trials, *, record: bool) -> Outcome:
       logdir: Where its out-of-memory is recorded.
       trials: What is known of runs with changes.
       record: False: an out-of-memory that was recorded before is judged again.
+      seeks_truth: Whether the smallest limit and the largest batch with which it runs are sought.
     """
     differences: list[str] = []
     if record or last_oom(logdir) is None:
@@ -86,7 +93,7 @@ def follow(job: Job, logdir: Path, trials: Trials, *, record: bool) -> Outcome:
     oom = last_oom(logdir)
     if oom is None:
         return Outcome(job, "", "", [], 0, 0, 0)
-    advice = [_tried(job, remedy, trials) for remedy in oom.get("remedies", [])]
+    advice = [_tried(job, remedy, trials, seeks_truth) for remedy in oom.get("remedies", [])]
     low_bytes, high_bytes = forecast_of(logdir, int(oom["index"]))
     return Outcome(
         job,
@@ -100,11 +107,11 @@ def follow(job: Job, logdir: Path, trials: Trials, *, record: bool) -> Outcome:
     )
 
 
-def _tried(job: Job, remedy: dict[str, Any], trials: Trials) -> Advice:
+def _tried(job: Job, remedy: dict[str, Any], trials: Trials, seeks_truth: bool) -> Advice:
     grade = remedy["sufficiency"]
     change = applied(job, remedy) if grade in _HOPES else None
     lived = trials.run(job, change) if change is not None else None
-    less = with_less(job, remedy) if grade == PROMISE and lived and lived.to_the_end else None
+    held = lived is not None and lived.to_the_end
     return Advice(
         remedy["kind"],
         remedy["title"],
@@ -113,8 +120,26 @@ def _tried(job: Job, remedy: dict[str, Any], trials: Trials) -> Advice:
         int(remedy.get("needsHighBytes", 0)),
         lived.to_the_end if lived else None,
         lived.peak_bytes if lived else 0,
-        trials.run(job, less).to_the_end if less else None,
+        _over_truth(job, remedy, trials) if seeks_truth and held and grade == PROMISE else None,
     )
+
+
+def _over_truth(job: Job, remedy: dict[str, Any], trials: Trials) -> float | None:
+    """Returns what a promise that held names, over the least of it that is enough, by bisection."""
+    knob = knob_of(job, remedy)
+    if knob is None:
+        return None
+    runs, dies = knob.promised // knob.unit, knob.dies // knob.unit
+    while abs(runs - dies) > 1 and max(runs, dies) > _SOUGHT_TO * min(runs, dies):
+        middle = min(max(round(math.sqrt(runs * dies)), min(runs, dies) + 1), max(runs, dies) - 1)
+        change = turned(job, remedy, knob, middle * knob.unit)
+        if change is None:
+            return None
+        if trials.run(job, change).to_the_end:
+            runs = middle
+        else:
+            dies = middle
+    return knob.promised / (runs * knob.unit)
 
 
 def from_json(line: str, jobs: dict[str, Job]) -> Outcome:

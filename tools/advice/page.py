@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable
 
 from advice.follow import PROMISE, Advice, Outcome
@@ -11,9 +12,9 @@ _MIB = 1 << 20
 _HEAD = """# What the advice is worth
 
 Written by `tools/try_advice`, which runs every job of [`tests/jobs`](../tests/jobs) into its
-out-of-memory, follows every remedy that gives hope, runs the job again to its end, and then tries
-with less of it (twice the batch, or three quarters of the limit) whether the advice asked for too
-much.
+out-of-memory, follows every remedy that gives hope, and runs the job again to its end. Of every
+promise that held it then seeks the truth by bisection, to 3 %: the smallest limit, or the largest
+batch, with which the job runs to its end.
 
 *Promise*: a remedy graded `ENOUGH_ALONE`. The other grades promise nothing: `REQUEST_FITS` knows of
 the refused request only. A verdict is right where it is one of those that `truth.json` calls true.
@@ -32,36 +33,26 @@ _ALIKE = 0.05
 _MOST_ABOVE = 1.35
 
 
-_OLDER = " †"
-
-
-def page(outcomes: list[Outcome], corpus: int, older: frozenset[str] = frozenset()) -> str:
+def page(outcomes: list[Outcome], corpus: int) -> str:
     """Returns the page as Markdown.
 
     Args:
       outcomes: Of the jobs, in the order of the page.
       corpus: How many jobs there are.
-      older: Those of them that were not run with the code as it is.
     """
-    scope = f"{len(outcomes)} of the {corpus} jobs of the corpus were taken through it."
-    if older:
-        scope += (
-            f" {len(older)} of them, marked{_OLDER}, were last run with an earlier state of the"
-            " forecast, and are counted as they came out then; their peaks are not compared."
-        )
     lines = [
         _HEAD,
-        scope,
+        f"{len(outcomes)} of the {corpus} jobs of the corpus were taken through it.",
         "",
         "## In all",
         "",
-        *_totals(outcomes, older),
+        *_totals(outcomes),
         "",
         "## By job",
         "",
-        *_jobs(outcomes, older),
+        *_jobs(outcomes),
     ]
-    lines += ["", "## By remedy", "", *_remedies(outcomes, older), ""]
+    lines += ["", "## By remedy", "", *_remedies(outcomes), ""]
     return "\n".join(lines)
 
 
@@ -69,10 +60,9 @@ def _share(part: int, whole: int) -> str:
     return f"{part} of {whole}" + (f" ({100 * part / whole:.0f} %)" if whole else "")
 
 
-def _totals(outcomes: list[Outcome], older: frozenset[str]) -> Iterable[str]:
+def _totals(outcomes: list[Outcome]) -> Iterable[str]:
     promises = [each for outcome in outcomes for each in outcome.promises]
     tried = [each for each in promises if each.held is not None]
-    slack = [each for each in tried if each.slack is not None]
     hopes = [
         each
         for outcome in outcomes
@@ -80,7 +70,7 @@ def _totals(outcomes: list[Outcome], older: frozenset[str]) -> Iterable[str]:
         if each.grade != PROMISE and each.held is not None
     ]
     curable = [outcome for outcome in outcomes if outcome.job.curable]
-    forecasts = [each for each in outcomes if each.job.name not in older and _is_compared(each)]
+    forecasts = [each for each in outcomes if _is_compared(each)]
     contained = [each for each in forecasts if _contains(each)]
     close = [
         each for each in forecasts if each.forecast_high_bytes <= _MOST_ABOVE * each.peak_bytes
@@ -88,10 +78,6 @@ def _totals(outcomes: list[Outcome], older: frozenset[str]) -> Iterable[str]:
     yield "| | measured | aim |"
     yield "| --- | --- | --- |"
     yield f"| promises that held | {_share(sum(bool(p.held) for p in tried), len(tried))} | 95 % |"
-    if older:
-        new = [p for o in outcomes if o.job.name not in older for p in o.promises]
-        held = sum(bool(p.held) for p in new)
-        yield f"| promises that held, of jobs without{_OLDER} | {_share(held, len(new))} | 95 % |"
     yield (
         "| verdicts right |"
         f" {_share(sum(o.verdict_is_right for o in outcomes), len(outcomes))} | 90 % |"
@@ -112,11 +98,21 @@ def _totals(outcomes: list[Outcome], older: frozenset[str]) -> Iterable[str]:
         f"| forecasts whose upper end is at most {_MOST_ABOVE} times it |"
         f" {_share(len(close), len(forecasts))} | 90 % |"
     )
-    too_much = sum(bool(p.slack) for p in slack)
-    yield f"| promises that asked for too much | {_share(too_much, len(slack))} | |"
+    yield _median_of(promises, "larger_limit", "limit over the smallest that runs", "at most 1.10")
+    yield _median_of(promises, "smaller_batch", "batch over the largest that runs", "at least 0.9")
     lucky = sum(bool(h.held) for h in hopes)
     yield f"| remedies that promised nothing, and held | {_share(lucky, len(hopes))} | |"
     yield f"| promises that the corpus cannot apply | {len(promises) - len(tried)} | |"
+
+
+def _median_of(promises: list[Advice], kind: str, what: str, aim: str) -> str:
+    ratios = sorted(p.over_truth for p in promises if p.kind == kind and p.over_truth is not None)
+    measured = (
+        f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}, {len(ratios)} jobs)"
+        if ratios
+        else "none"
+    )
+    return f"| promised {what}, median | {measured} | {aim} |"
 
 
 def _is_compared(outcome: Outcome) -> bool:
@@ -142,20 +138,19 @@ def _mib(bytes_: int) -> str:
     return f"{bytes_ / _MIB:.0f}"
 
 
-def _jobs(outcomes: list[Outcome], older: frozenset[str]) -> Iterable[str]:
+def _jobs(outcomes: list[Outcome]) -> Iterable[str]:
     yield "| job | why it dies | verdict | | peak with room, MiB | forecast, MiB |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for outcome in outcomes:
         right = "✓" if outcome.verdict_is_right else f"**✗** {' or '.join(outcome.job.verdicts)}"
-        is_older = outcome.job.name in older
-        peak = _mib(outcome.peak_bytes) if outcome.peak_bytes and not is_older else ""
+        peak = _mib(outcome.peak_bytes) if outcome.peak_bytes else ""
         forecast = (
             f"{_mib(outcome.forecast_low_bytes)} to {_mib(outcome.forecast_high_bytes)}"
-            if outcome.forecast_high_bytes and not is_older
+            if outcome.forecast_high_bytes
             else ""
         )
         yield (
-            f"| `{outcome.job.name}`{_OLDER if is_older else ''} in {outcome.job.limit_mib} MiB |"
+            f"| `{outcome.job.name}` in {outcome.job.limit_mib} MiB |"
             f" {outcome.job.because} |"
             f" {outcome.verdict or 'no out-of-memory'} | {right} |"
             f" {peak} | {forecast} |"
@@ -167,16 +162,16 @@ def _became(advice: Advice) -> str:
         return "not tried"
     if not advice.held:
         return "**ran out of memory again**" if advice.grade == PROMISE else "out of memory again"
-    return "ran to the end" + ("; less would do" if advice.slack else "")
+    if advice.over_truth is None:
+        return "ran to the end"
+    return f"ran to the end; {advice.over_truth:.2f} of the truth"
 
 
-def _remedies(outcomes: list[Outcome], older: frozenset[str]) -> Iterable[str]:
+def _remedies(outcomes: list[Outcome]) -> Iterable[str]:
     yield "| job | remedy | grade | what became of it |"
     yield "| --- | --- | --- | --- |"
     for outcome in outcomes:
-        mark = _OLDER if outcome.job.name in older else ""
         for advice in outcome.advice:
             yield (
-                f"| `{outcome.job.name}`{mark} | {advice.title} | {advice.grade} |"
-                f" {_became(advice)} |"
+                f"| `{outcome.job.name}` | {advice.title} | {advice.grade} | {_became(advice)} |"
             )
