@@ -53,7 +53,8 @@ uint64_t FlightRecorder::OnWait(const RefusedRequest& request) noexcept {
         const Settings settings = sources_.settings();
         std::lock_guard<std::mutex> lock(mutex_);
         if (incident_ == nullptr) {
-          if (incidents_ >= std::min(kMostQuestions, settings.max_reports) ||
+          if (IsInItsWake(request) ||
+              incidents_ >= std::min(kMostQuestions, settings.max_reports) ||
               vain_questions_ >= kMostVainQuestions || !evidence_.CanLook() ||
               !settings.evidence.enabled || Begin(request) == nullptr) {
             return 0;
@@ -80,7 +81,7 @@ void FlightRecorder::OnOutOfMemory(const RefusedRequest& refused) noexcept {
     if (evidence_.CanLook()) released.emplace();
     std::unique_lock<std::mutex> lock(mutex_);
     const bool joins = incident_ != nullptr;
-    if (!joins && CoarseClockNs() - refused.waited_ns < complete_ns_) {
+    if (!joins && IsInItsWake(refused)) {
       CountVerdict(last_verdict_);
       stories_.AddJoined(refused.site.shape, RequestLine(refused.site));
       return;
@@ -111,6 +112,11 @@ void FlightRecorder::OnOutOfMemory(const RefusedRequest& refused) noexcept {
   } catch (...) {  // bad_alloc: there is no memory even for the story
     Say("out of memory; there is not enough left to write a report");
   }
+}
+
+bool FlightRecorder::IsInItsWake(const RefusedRequest& refused) const {
+  return CoarseClockNs() - refused.waited_ns < complete_ns_ ||
+         (refused.step_id != 0 && refused.step_id == last_step_id_);
 }
 
 std::shared_ptr<FlightRecorder::Incident> FlightRecorder::Begin(
@@ -266,6 +272,7 @@ void FlightRecorder::End(Incident* incident) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!incident->refused.empty()) {
     last_verdict_ = incident->verdict;
+    last_step_id_ = incident->refused.front().step_id;
     CountVerdict(last_verdict_, incident->refused.size());
   }
   if (incident->refused.size() > 1) {
@@ -349,6 +356,7 @@ void FlightRecorder::AfterForkInChild() {
   incidents_ = 0;
   new (&verdicts_) std::map<std::string_view, uint64_t>;
   complete_ns_ = 0;
+  last_step_id_ = 0;
   evidence_.AfterForkInChild();
   stories_.AfterForkInChild();
   written_runs_.AfterForkInChild();

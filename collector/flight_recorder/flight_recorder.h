@@ -135,6 +135,10 @@ class FlightRecorder : public RefusalListener {
   // Makes known what was written; `error`: why not all was.
   void Tell(const Run& run, uint64_t incident, const RefusedRequest& refused,
             const std::string& error);
+  // Whether a refusal, or a wait, belongs to the last incident, which is
+  // complete: it waited with the others, or its step fails anyway. Each op of a
+  // step waits for its own 10 s. With mutex_ held.
+  bool IsInItsWake(const RefusedRequest& refused) const;
   // Only counts an incident; says so once. With mutex_ held.
   void CountOnly(const RefusedRequest& refused, const Settings& settings);
   void End(Incident* incident) noexcept;
@@ -163,6 +167,8 @@ class FlightRecorder : public RefusalListener {
   int vain_questions_ = 0;
   // When the last one was complete, as CoarseClockNs(); 0: there was none.
   int64_t complete_ns_ = 0;
+  // The step that was refused memory in it; 0: of none.
+  int64_t last_step_id_ = 0;
   std::string learnt_logdir_;
 };
 

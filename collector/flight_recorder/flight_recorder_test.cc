@@ -300,6 +300,19 @@ TEST_F(FlightRecorderTest, OneIncidentSpendsOneReport) {
   EXPECT_EQ(Traces().size(), 2u) << "max_reports";
 }
 
+TEST_F(FlightRecorderTest, AStepThatIsRefusedAgainAndAgainIsOneIncident) {
+  const auto refuse = [this](int64_t step_id) {
+    RefusedRequest request = Refuse("op", "[1]");
+    request.step_id = step_id;
+    std::this_thread::sleep_for(milliseconds(20));
+    flight_recorder_.OnOutOfMemory(request);
+  };
+  for (int i = 0; i < 5; ++i) refuse(-7);
+  EXPECT_EQ(Traces().size(), 1u);
+  refuse(8);
+  EXPECT_EQ(Traces().size(), 2u) << "another step";
+}
+
 TEST_F(FlightRecorderTest, WhoWatchesLeavesTheProcesssOwnReportAlone) {
   flight_recorder_.OnOutOfMemory(Refuse("op", "[1]"));
   const std::string report = flight_recorder_.stories().LastReport();

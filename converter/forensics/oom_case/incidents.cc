@@ -8,8 +8,8 @@
 namespace oom_forensics {
 namespace {
 
-// What began to wait so soon after a refusal is in its wake: ops of the same
-// step that other threads still run.
+// What began to wait so soon after a refusal is in its wake, where the step is
+// not known: ops that other threads still run.
 constexpr int64_t kWakePs = 1'000'000'000'000;
 // No request waits longer; a damaged trace may say so.
 constexpr uint64_t kMaxWaitNs = 3'600'000'000'000;
@@ -23,6 +23,11 @@ int64_t BeganPs(const AllocatorReplay& replay, const FailedRequest& failed) {
 bool IsSameIncident(const AllocatorReplay& replay, const FailedRequest& earlier,
                     const FailedRequest& later) {
   const AllocatorTrace& trace = replay.trace();
+  // Once refused memory, the step fails, however often it is refused again.
+  const int64_t step_id = trace.ContextOf(later.row).step_id;
+  if (step_id != 0 && step_id == trace.ContextOf(earlier.row).step_id) {
+    return true;
+  }
   const int64_t refused_ps = trace.time_ps[earlier.row];
   const int64_t began_ps = BeganPs(replay, later);
   if (began_ps > refused_ps + kWakePs) return false;
