@@ -254,8 +254,15 @@ Counterfactual::AtBatch& Counterfactual::At(int64_t batch) const {
       }
     }
     at_->steps.emplace_back(*trace_, stream_->element_sites, bytes, order);
-    at_->peaks.push_back(live_bytes - std::min(live_bytes, taken_bytes) +
-                         at_->steps.back().PeakBytes());
+    const uint64_t before_bytes =
+        live_bytes - std::min(live_bytes, taken_bytes);
+    const PlannedStep& step = at_->steps.back();
+    at_->peaks.push_back(before_bytes + step.PeakBytes());
+    const uint64_t least_bytes = before_bytes + step.LeastPeakBytes();
+    const bool is_first = at_->peaks.size() == 1;
+    at_->least.low_bytes =
+        is_first ? least_bytes : std::min(at_->least.low_bytes, least_bytes);
+    at_->least.high_bytes = std::max(at_->least.high_bytes, least_bytes);
     at_->from_bytes =
         std::max(at_->from_bytes, at_->peaks.back() / kSmallShare);
   }
@@ -414,7 +421,7 @@ bool Counterfactual::ServesAllIn(AtBatch& at, ServedPool& pool) const {
 
 uint64_t Counterfactual::SmallestLimit(int64_t batch, uint64_t from_bytes,
                                        Serves serves) const {
-  const uint64_t base_bytes = std::max<uint64_t>(1, PeakOf(batch).low_bytes);
+  const uint64_t base_bytes = std::max<uint64_t>(1, At(batch).least.low_bytes);
   const uint64_t part_bytes = std::max<uint64_t>(1, base_bytes / kLimitParts);
   const auto limit = [&](uint64_t number) {
     return base_bytes + part_bytes * (number - 1);
@@ -438,7 +445,7 @@ Need Counterfactual::NeedOf(int64_t batch) const {
   if (!is_new) return need;
   need.low_bytes = SmallestLimit(batch, 0, &Counterfactual::ServesSome);
   need.high_bytes =
-      SmallestLimit(batch, std::max(need.low_bytes, PeakOf(batch).high_bytes),
+      SmallestLimit(batch, std::max(need.low_bytes, At(batch).least.high_bytes),
                     &Counterfactual::ServesAll);
   // That limit was not enough, whatever the trials say.
   if (unchanged_ == nullptr && stream_->was_refused && !is_recorded() &&
@@ -505,9 +512,9 @@ int64_t Counterfactual::LargestBatch(uint64_t limit_bytes, int64_t most) const {
   if (IsTooLow() || IsContradicted()) return 0;
   const uint64_t less_bytes = limit_bytes - limit_bytes / kSpareParts;
   return LargestOf(most, [&](int64_t batch) {
-    // No order needs less than it has at once, and that is soon told; the pool
-    // that is a sixteenth smaller refuses more.
-    return PeakOf(batch).high_bytes <= less_bytes &&
+    // What no pool can do without is soon told; the pool that is a sixteenth
+    // smaller refuses more.
+    return At(batch).least.high_bytes <= less_bytes &&
            ServesAll(batch, less_bytes) &&
            FitOf(batch, limit_bytes) == Fit::kFits;
   });
@@ -516,13 +523,14 @@ int64_t Counterfactual::LargestBatch(uint64_t limit_bytes, int64_t most) const {
 int64_t Counterfactual::LargestBatchToHopeFor(uint64_t limit_bytes,
                                               int64_t most) const {
   const int64_t in_all = LargestOf(most, [&](int64_t size) {
-    return PeakOf(size).high_bytes <= limit_bytes &&
+    return At(size).least.high_bytes <= limit_bytes &&
            ServesAll(size, limit_bytes);
   });
   if (in_all > 0) return in_all;
   const uint64_t less_bytes = limit_bytes - limit_bytes / kSpareParts;
   return LargestOf(most, [&](int64_t size) {
-    return PeakOf(size).low_bytes <= less_bytes && ServesSome(size, less_bytes);
+    return At(size).least.low_bytes <= less_bytes &&
+           ServesSome(size, less_bytes);
   });
 }
 

@@ -110,6 +110,8 @@ class Counterfactual {
     int64_t batch = 0;
     // Of each order; what was live before is included in the peaks.
     std::vector<uint64_t> peaks;
+    // What they were without scratch: no smaller limit serves one, or all.
+    Need least;
     std::vector<PlannedStep> steps;
     uint64_t from_bytes = 0;
     // After what was recorded before the step, in a pool without a limit;

@@ -19,10 +19,11 @@ PlannedStep::PlannedStep(const ForecastTrace& forecast,
     const ForecastEvent& event = order.events[i];
     if (event.is_free) {
       fates_[event.index] = Fate::kFreed;
-      events_.push_back({true, false, event.index, 0, i});
+      events_.push_back({true, false, kEmptyString, event.index, 0, i});
       continue;
     }
-    events_.push_back({false, forecast.sites[event.index].is_scratch,
+    const ForecastSite& site = forecast.sites[event.index];
+    events_.push_back({false, site.is_scratch, site.op,
                        static_cast<uint32_t>(fates_.size()), bytes[event.index],
                        i});
     const bool is_element =
@@ -33,7 +34,7 @@ PlannedStep::PlannedStep(const ForecastTrace& forecast,
   }
 }
 
-uint64_t PlannedStep::PeakBytes() const {
+uint64_t PlannedStep::PeakBytes(bool with_scratch) const {
   uint64_t staying_bytes = 0;
   uint64_t peak_bytes = 0;
   std::vector<uint64_t> sizes(fates_.size());
@@ -45,7 +46,8 @@ uint64_t PlannedStep::PeakBytes() const {
         continue;
       }
       const bool stays = fates_[event.number] == Fate::kStays;
-      const uint64_t bytes = RoundedBytes(event.bytes);
+      const uint64_t bytes =
+          event.is_scratch && !with_scratch ? 0 : RoundedBytes(event.bytes);
       if (stays && is_first) staying_bytes += bytes;
       sizes[event.number] = stays && !is_first ? 0 : bytes;
       in_use_bytes += sizes[event.number];
@@ -86,10 +88,28 @@ std::optional<size_t> SuccessiveSteps::Run(const PlannedStep& step,
   std::vector<ChunkId> chunks(step.fates_.size(), kNoChunk);
   // Requests for scratch that wait.
   std::vector<const PlannedStep::Event*> waiting;
+  // Scratch that is held.
+  std::vector<const PlannedStep::Event*> scratch;
   const auto gets_it = [&](const PlannedStep::Event* request) {
     chunks[request->number] = model_->Allocate(request->bytes);
-    return chunks[request->number] != kNoChunk;
+    const bool got = chunks[request->number] != kNoChunk;
+    if (got && request->is_scratch) scratch.push_back(request);
+    return got;
   };
+  const auto gets_it_once_others_ended =
+      [&](const PlannedStep::Event* request) {
+        FreeUntil(SIZE_MAX);
+        const auto has_ended = [&](const PlannedStep::Event* held) {
+          if (held->op == request->op) return false;
+          ChunkId& chunk = chunks[held->number];
+          if (chunk != kNoChunk) model_->Free(chunk);
+          chunk = kNoChunk;
+          return true;
+        };
+        scratch.erase(std::remove_if(scratch.begin(), scratch.end(), has_ended),
+                      scratch.end());
+        return gets_it(request);
+      };
   for (size_t i = 0; i < step.events_.size(); ++i) {
     StopIfCancelled(i);
     const PlannedStep::Event& event = step.events_[i];
@@ -104,9 +124,9 @@ std::optional<size_t> SuccessiveSteps::Run(const PlannedStep& step,
             waiting.begin(), waiting.end(),
             [&](const auto* other) { return other->number == event.number; });
         if (request == waiting.end()) continue;
-        FreeUntil(SIZE_MAX);
-        if (!gets_it(*request)) return (*request)->index;
+        if (!gets_it_once_others_ended(*request)) return (*request)->index;
         waiting.erase(request);
+        scratch.pop_back();
         model_->Free(chunk);
         chunk = kNoChunk;
         continue;
@@ -122,13 +142,12 @@ std::optional<size_t> SuccessiveSteps::Run(const PlannedStep& step,
     }
     const bool stays = step.fates_[event.number] == PlannedStep::Fate::kStays;
     if (steps_ > 0 && stays) continue;
-    chunk = model_->Allocate(event.bytes);
-    if (chunk == kNoChunk && !late_.empty()) {
-      FreeUntil(SIZE_MAX);
-      chunk = model_->Allocate(event.bytes);
+    if (gets_it(&event)) continue;
+    if (event.is_scratch) {
+      waiting.push_back(&event);
+    } else if (!gets_it_once_others_ended(&event)) {
+      return event.index;
     }
-    if (chunk == kNoChunk && !event.is_scratch) return event.index;
-    if (chunk == kNoChunk) waiting.push_back(&event);
   }
   if (!waiting.empty()) return waiting.front()->index;
   FreeUntil(SIZE_MAX);

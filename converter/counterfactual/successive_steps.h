@@ -33,8 +33,10 @@ class PlannedStep {
               const ForecastOrderTrace& order);
 
   // The most that the first step and the next one hold at a time, without what
-  // was live before the first.
-  uint64_t PeakBytes() const;
+  // was live before the first, where all get memory at once.
+  uint64_t PeakBytes() const { return PeakBytes(/*with_scratch=*/true); }
+  // The same without scratch: no pool is smaller, however long scratch waits.
+  uint64_t LeastPeakBytes() const { return PeakBytes(/*with_scratch=*/false); }
   // Requests below that are not placed from now on.
   void LeaveOut(uint64_t below_bytes);
 
@@ -44,12 +46,15 @@ class PlannedStep {
   struct Event {
     bool is_free = false;
     bool is_scratch = false;
+    StringId op = kEmptyString;
     // Of the request, by its number; 0 bytes: a free.
     uint32_t number = 0;
     uint64_t bytes = 0;
     // In the order.
     size_t index = 0;
   };
+
+  uint64_t PeakBytes(bool with_scratch) const;
 
   std::vector<Event> events_;
   std::vector<Fate> fates_;
@@ -62,10 +67,11 @@ class SuccessiveSteps {
 
   // Runs one more step in the pool: the index of the event that is refused, on
   // which no other step may follow; nothing: all is served. TensorFlow has an
-  // op wait for memory while others run: scratch may come as late as its op's
-  // end, an output may not, as it is not known who waits for that. `most_late`:
-  // so many events later, by chance, something is given back, as with threads:
-  // it then lies elsewhere the next time.
+  // op wait for memory while others run. Scratch may come as late as its op's
+  // end; an output may not, as it is not known who waits for that. Both can
+  // count on what ops that run already hold as scratch: these need nobody to
+  // come to their end. `most_late`: so many events later, by chance, something
+  // is given back, as with threads: it then lies elsewhere the next time.
   std::optional<size_t> Run(const PlannedStep& step, size_t most_late = 0);
 
  private:
