@@ -19,6 +19,8 @@ namespace oom_forensics {
 inline constexpr char kGrowthRegions[] = "GROWTH_REGIONS";
 inline constexpr char kLeakLike[] = "LEAK_LIKE";
 inline constexpr char kRetained[] = "RETAINED";
+// Name of what an object of the program collects, though that may end.
+inline constexpr char kCollection[] = "collection";
 // Name of the one that speaks of the allocator, not of the program.
 inline constexpr char kBlockSlack[] = "block_slack";
 // Name of the one that no other remedy helps against.

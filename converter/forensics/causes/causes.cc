@@ -37,8 +37,8 @@ constexpr Precedence kPrecedences[] = {
     {"steps_in_one_call", "prefetched_batches"},
     {"retracing", "leak"},
     {"pipeline_buffer", "leak", kLeakLike},
-    {"growing_tensor", "collection"},
-    {"failed_attempt", "collection"},
+    {"growing_tensor", kCollection},
+    {"failed_attempt", kCollection},
 };
 
 void Hide(std::vector<Cause>* causes) {

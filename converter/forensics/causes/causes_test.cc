@@ -96,6 +96,33 @@ TEST(CausesTest, WhatOneListKeepsIsOneLeakWhateverTheShapes) {
   EXPECT_EQ(judged.FindRemedy("release_models"), nullptr);
 }
 
+TEST(CausesTest, AFewItemsAreToldWhereTheRequestWouldFitWithoutThem) {
+  TraceBuilder trace("bfc_cpu_allocator_for_gpu#0");
+  trace.Region(kBase, 32 * kMiB);
+  const uint64_t result = kBase + 5 * kMiB / 2;
+  const uint64_t activations = result + 3 * kMiB;
+  const auto asked = Eager("Mul", "[3,512,512]", 3 * kMiB);
+  std::vector<test::Stat> keeper = {
+      test::Text(schema::kChain, "list 'kept' in __main__ (6 items)"),
+      test::Text(schema::kChain, "EagerTensor")};
+  for (uint64_t item = 0; item < 6; ++item) {
+    trace.Alloc(activations, Eager("Einsum", "[53,256,512]", 53 * kMiB / 2));
+    trace.Alloc(result, asked).Free(result).Free(activations);
+    const uint64_t address = kBase + item * kMiB / 2;
+    trace.Alloc(address, Eager("Relu", "[256,512]", kMiB / 2));
+    keeper.push_back(test::U64(schema::kAddress, address));
+  }
+  trace.SourceRecord(schema::kKeeperRecord, "", keeper);
+  trace.Alloc(activations, Eager("Einsum", "[53,256,512]", 53 * kMiB / 2));
+  trace.Fail(asked, test::Oom(32 * kMiB));
+  const Judged judged = Judge(trace);
+  // Each round had the same peak: what is new is what the list has kept.
+  EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
+  EXPECT_THAT(judged.verdict.sentence(),
+              HasSubstr("are kept by list 'kept' in __main__ (6 items)"));
+  EXPECT_NE(judged.FindRemedy("release_collection"), nullptr);
+}
+
 TEST(CausesTest, ADequeSaysWhereItEnds) {
   TraceBuilder trace =
       Collected("deque 'replay' in __main__ (28 of at most 40 items)", 28);

@@ -164,8 +164,13 @@ std::optional<Cause> FindLeak(const OomCase& oom) {
 std::optional<Cause> FindCollection(const OomCase& oom) {
   if (oom.collections().empty()) return std::nullopt;
   const FoundLeak& found = oom.collections().front();
-  if (!IsShareOfUse(oom, found.live_bytes, kCollectedShare))
+  // Little is much where the request would fit without it.
+  const bool decides = found.end == FoundLeak::End::kMayBeEmptied &&
+                       IsWorthIt(oom, found.live_bytes) &&
+                       found.live_bytes >= oom.short_by_bytes();
+  if (!decides && !IsShareOfUse(oom, found.live_bytes, kCollectedShare)) {
     return std::nullopt;
+  }
   const Container& container = *found.container;
   std::string end;
   Growth growth;
@@ -197,7 +202,7 @@ std::optional<Cause> FindCollection(const OomCase& oom) {
   }
   const LineId line = DominantLine(oom.replay(), found.rows);
   Cause cause = MakeCause(
-      "collection", "CAPACITY", found.live_bytes,
+      kCollection, "CAPACITY", found.live_bytes,
       absl::StrCat(
           FormatBytes(found.live_bytes), " in ",
           CountOf(found.rows.size(), "tensor"), " are kept by ", container.name,

@@ -158,10 +158,13 @@ class Judge {
   }
 
   void AddTransientPart() {
-    // What leaks makes any peak too high in the end.
-    if (short_lived_.served_before < kServedOften || !oom_.leaks().empty()) {
-      return;
-    }
+    // What leaks, or is collected, makes any peak too high in the end.
+    const bool grew =
+        !oom_.leaks().empty() ||
+        std::any_of(causes_.begin(), causes_.end(), [](const Cause& cause) {
+          return cause.name == kCollection && !cause.growth.sentence.empty();
+        });
+    if (short_lived_.served_before < kServedOften || grew) return;
     // More than steps had before, even without what is freed in a moment: this
     // one is larger.
     if (oom_.usage().in_use_bytes >
