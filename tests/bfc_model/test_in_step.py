@@ -8,6 +8,7 @@ is `tools/try_bfc_model 20000000`.
 from __future__ import annotations
 
 import re
+import sysconfig
 from pathlib import Path
 
 import bfc_in_step as in_step
@@ -34,7 +35,7 @@ def test_allocators_that_come_and_go_may_be_asked_at_any_moment(
     program: Path, tmp_path: Path
 ) -> None:
     """With the collector's hooks in place, and a thread that asks it for their state."""
-    site_packages = next(iter(in_step.tensorflows().values())).parent
+    site_packages = Path(sysconfig.get_path("purelib"))
     collector = site_packages / "tensorflow-plugins/oom_forensics/liboom_forensics_collector.so"
     done = in_step.run(
         program,

@@ -64,6 +64,19 @@ def compiled(x: Any) -> Any:
 
 
 compiled(tf.zeros([256, 1024]))
+slots: list[Any] = []
+
+
+@tf.function  # type: ignore[untyped-decorator]
+def make_and_scatter() -> None:
+    """Makes variables that may share the buffer of their first value; a read of each is a copy."""
+    if not slots:
+        slots.extend(tf.Variable(tf.zeros([256, 1024])) for _ in range(2))
+    for slot in slots:
+        slot.scatter_add(tf.IndexedSlices(tf.ones([1, 1024]), tf.constant([3])))
+
+
+make_and_scatter()
 model = keras.Sequential([keras.layers.Embedding(4096, 64), keras.layers.Dense(64)])
 model.compile(keras.optimizers.Adam(), "mse", jit_compile=False)
 ids, wanted = np.zeros([64, 20], np.int32), np.zeros([64, 20, 64], np.float32)
