@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -199,6 +200,13 @@ def test_a_socket_that_hangs_up_is_one_sentence() -> None:
     assert re.fullmatch(
         rf"oom-forensics: Process {process.pid} has ended(, or serves others)?\.\n", done.stderr
     )
+
+
+def test_a_socket_of_others_whose_name_is_not_utf8_is_passed_over() -> None:
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(b"\0gr\xf6\xdfe")
+        done = watch("/no/such/logdir")
+    assert done.stderr.startswith("oom-forensics: No running job with a collector")
 
 
 def test_a_job_that_does_not_answer_is_one_sentence(job: Any) -> None:

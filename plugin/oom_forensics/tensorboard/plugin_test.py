@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,6 +26,8 @@ import pytest
 from tensorboard import program
 from tensorboard.plugins.core import core_plugin
 
+from oom_forensics.tensorboard import plugin
+from oom_forensics.tensorboard.converter_pool import ConverterPool
 from oom_forensics.tensorboard.loader import OomForensicsLoader
 
 
@@ -225,6 +228,30 @@ def test_a_malformed_query_harms_nobody_who_looks_at_the_same_run(
         assert answer.json()["error"].count(".") == 1
     assert oom_tab.get("data", run=run, query='{"dataset": "INFO"}').status == 200
     assert converters(oom_logdir) == before
+
+
+def test_a_question_that_waits_too_long_for_a_converter_is_told_to_come_again(
+    oom_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plugin, "ConverterPool", partial(ConverterPool, max_open=1, wait_s=0.3))
+    for name in ("busy", "waits"):
+        (tmp_path / "plugins/profile").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "plugins/profile" / name).symlink_to(oom_run)
+    tab = Tab(tmp_path)
+    busy, waits = sorted(run["run"] for run in tab.get("runs").json())
+    query = '{"dataset": "INFO"}'
+    assert tab.get("data", run=busy, query=query).status == 200
+    (pid,) = converters(tmp_path)
+    os.kill(pid, signal.SIGSTOP)
+    with ThreadPoolExecutor() as threads:
+        before = answering()
+        first = threads.submit(tab.get, "data", run=busy, query=query)
+        wait_until(lambda: answering() > before)
+        second = tab.get("data", run=waits, query=query)
+        os.kill(pid, signal.SIGCONT)
+        assert first.result().status == 200
+    assert second.status == 503
+    assert "ask again in a moment" in second.json()["error"]
 
 
 def test_a_dataset_that_the_converter_does_not_have_is_told_apart(oom_tab: Tab) -> None:

@@ -31,7 +31,7 @@ def with_exec() -> None:
         exec("print(x + 1)")
     except NameError:  # From Python 3.13 on, what exec() assigns lasts as long as its call.
         print("forgotten")
-    print(sorted(locals()))
+    print(sorted(sys._getframe().f_locals))
 
 
 def with_locals(argument: int) -> None:
