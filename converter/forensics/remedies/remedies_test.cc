@@ -51,6 +51,17 @@ TEST(RemediesTest, ARefusedRequestAloneCanBeWorthMixedPrecision) {
       << mixed->detail();
 }
 
+TEST(RemediesTest, MixedPrecisionIsNoAdviceWhereLayersComputeInItAlready) {
+  constexpr int64_t kHalf = 19;
+  TraceBuilder trace;
+  trace.Region(kBase, 8 * kMiB);
+  // Batch normalization computes in float32 there, too.
+  trace.Alloc(kBase, Tensor("model/bn/Relu", 3 * kMiB, "[3]"));
+  trace.Alloc(kBase + 3 * kMiB, Tensor("model/conv/Relu", kMiB, "[3]", kHalf));
+  trace.Fail(Tensor("model/dense/MatMul", 6 * kMiB), Oom(8 * kMiB));
+  EXPECT_EQ(Judge(trace).FindRemedy("mixed_precision"), nullptr);
+}
+
 // A tape keeps 2 MiB of each step, and each works on as much.
 TEST(RemediesTest, WhereStepsLeaveMoreBehindNoStepPromisesForTheNext) {
   TraceBuilder trace("bfc_cpu_allocator_for_gpu#0");

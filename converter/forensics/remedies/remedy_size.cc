@@ -117,6 +117,23 @@ SiteFlags Float64Sites(const OomCase& oom) {
   return flags;
 }
 
+bool IsOfLayers(Role role) {
+  return role == ROLE_ACTIVATION || role == ROLE_GRADIENT;
+}
+
+// Whether layers compute in 16 bits already.
+bool IsInMixedPrecision(const OomCase& oom) {
+  const HostTrace& host = oom.host();
+  for (SiteId id = 0; id < host.sites.size(); ++id) {
+    const std::string dtype = DtypeName(host.sites.Get(id).dtype);
+    if ((dtype == "float16" || dtype == "bfloat16") &&
+        IsOfLayers(oom.roles().RoleOfFailed(id))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // float32 activations of layers, and the gradients that go through them.
 SiteFlags HalvableSites(const OomCase& oom) {
   const HostTrace& host = oom.host();
@@ -243,6 +260,7 @@ std::optional<RemedyCandidate> Float32(const OomCase& oom) {
 }
 
 std::optional<RemedyCandidate> MixedPrecision(const OomCase& oom) {
+  if (IsInMixedPrecision(oom)) return std::nullopt;
   const SiteFlags halved = HalvableSites(oom);
   const uint64_t bytes = LiveBytesOf(oom, halved);
   const bool request_halves = Has(halved, oom, oom.failure());
