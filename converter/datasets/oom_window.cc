@@ -245,8 +245,8 @@ Oom TellOom(const SelectedAllocator& allocator, Row row, const Query& query) {
   return oom;
 }
 
-// The replicas of one step run alike: what is refused on another GPU so soon
-// after is the same.
+// The replicas of one step run alike: what is refused on another GPU in it is
+// the same; where steps are not known, what is refused so soon after.
 constexpr int64_t kReplicaWakeNs = 2'000'000'000;
 
 // Which OOMs of the run are of one incident.
@@ -307,7 +307,8 @@ class Incidents {
     size_t begin = index;
     for (const auto& [gpu, last] : last_of_gpu) {
       if (gpu != of.gpu && ooms_[last].step == oom.step &&
-          oom.time_ns - ooms_[last].time_ns <= kReplicaWakeNs) {
+          (oom.step != kUnknownStep ||
+           oom.time_ns - ooms_[last].time_ns <= kReplicaWakeNs)) {
         begin = begins_[last];
         break;
       }
