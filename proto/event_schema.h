@@ -134,6 +134,9 @@ inline constexpr std::string_view kHloProgramId = "hlo_program_id";  // uint64
 // Name of the TensorFlow op that ran the function, as it is in the graph:
 // "StatefulPartitionedCall", "cluster_0_1/xla_run".
 inline constexpr std::string_view kLaunchOp = "launch_op";  // ref
+// What XLA asks for while it compiles, to try algorithms on tensors of the real
+// sizes, has the name of the op that had it compile, and this behind it.
+inline constexpr std::string_view kCompilingSuffix = "/XlaCompile";
 // Index in the module's BufferAssignment of what is allocated. Absent: the
 // collector could not tell.
 inline constexpr std::string_view kBufferAllocation =

@@ -82,6 +82,9 @@ const Site* RequestRecorder::SiteOfRequest(size_t requested_bytes,
   ThreadState& thread = CurrentThread();
   if (CompiledRun* const run = thread.compiled_run) {
     DescribeRequest(run, requested_bytes, !key.op.empty(), &key.compiled);
+    if (key.op.empty() && key.compiled.module.empty()) {
+      key.op = CompilingOp(run);
+    }
   }
   // A graph's ops were made at another line than the one that runs them; their
   // names lead to it.

@@ -7,6 +7,7 @@
 
 #include "collector/library/hook_set.h"
 #include "collector/recording/thread_state.h"
+#include "proto/event_schema.h"
 
 namespace oom_forensics::collector {
 
@@ -20,6 +21,8 @@ struct CompiledRun {
   std::chrono::steady_clock::time_point launched;
   // Its name; empty until asked for.
   std::string launch_op;
+  // What asks while it compiles; empty until asked for.
+  std::string compiling_op;
   // The module that runs or, after that, has run. Null: none yet, or one that
   // is not known.
   std::shared_ptr<const XlaModule> module;
@@ -253,6 +256,21 @@ void DescribeRequest(CompiledRun* run, uint64_t bytes, bool has_op,
   // Beyond its plan an execution only asks for results that it could not put
   // into the memory of an argument.
   if (!requests.empty() || !run->executing) origin->buffer_kind = "output";
+}
+
+std::string_view CompilingOp(CompiledRun* run) noexcept {
+  // What runs an algorithm that is tried is executed, but no known module.
+  if (run->module != nullptr || run->context == nullptr) return "";
+  if (run->compiling_op.empty()) {
+    if (run->kernel != nullptr) NameLaunchOp(run);
+    if (run->launch_op.empty()) return "";
+    try {
+      run->compiling_op = run->launch_op;
+      run->compiling_op += schema::kCompilingSuffix;
+    } catch (...) {  // bad_alloc: the op is not named
+    }
+  }
+  return run->compiling_op;
 }
 
 void TakeBackRequest(CompiledRun* run) noexcept {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "collector/library/hook_report.h"
 #include "collector/recording/compiled_origin.h"
@@ -22,6 +23,12 @@ struct CompiledRun;
 // op for the request. What is filled in is valid as long as the run.
 void DescribeRequest(CompiledRun* run, uint64_t bytes, bool has_op,
                      CompiledOrigin* origin) noexcept;
+
+// Of a kernel that asks in no op's name before it runs a known module:
+// "NAME/XlaCompile". XLA asks for memory while it compiles, to try algorithms
+// on tensors of the real sizes. Empty: `run` is not so far, or no kernel's.
+// Valid as long as the run.
+std::string_view CompilingOp(CompiledRun* run) noexcept;
 
 // The request that was described last is not over: it is described once more
 // when it is, and counts then.

@@ -112,7 +112,10 @@ OpPurpose PurposeOf(std::string_view op_name, const RequestKind& request) {
   if (op_name.empty() || op_name == "(null)") return OpPurpose::kUnknown;
   const std::string_view path = LayerPath(op_name);
   const std::string_view type = OpTypeOf(path);
-  if (IsScratch(type, request)) return OpPurpose::kWorkspace;
+  // Tensors that XLA makes for trials.
+  if (IsScratch(type, request) || type == "XlaCompile") {
+    return OpPurpose::kWorkspace;
+  }
   if (IsInputOp(type) || IsOfManyDevices(path)) return OpPurpose::kInput;
   if (request.of_optimizer || IsOptimizerScope(path)) {
     if (path.find("/Initializer/") != std::string_view::npos) {

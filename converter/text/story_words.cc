@@ -2,6 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "converter/text/text.h"
+#include "proto/event_schema.h"
 
 namespace oom_forensics {
 namespace {
@@ -26,6 +28,11 @@ std::string OpOrUnknown(const std::string& op) {
   // As TensorFlow calls a tensor that arrives from another device.
   if (op == "SameWorkerRecvDone") {
     return "a copy to this device (of a batch, say)";
+  }
+  std::string_view launch = op;
+  if (ConsumeSuffix(&launch, schema::kCompilingSuffix)) {
+    return absl::StrCat("XLA, which tries algorithms while it compiles `",
+                        Printable(std::string(launch)), "`,");
   }
   return op.empty() ? "outside of any op (made from NumPy, say)"
                     : Printable(op);
