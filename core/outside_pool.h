@@ -20,7 +20,7 @@ std::string_view LibraryWithoutMemory(std::string_view message);
 // do not: that is an out-of-memory like any other.
 bool IsRefusedCopy(std::string_view message);
 
-// A device when a library failed.
+// A device when a library failed; all 0: no pool lies on one yet.
 struct OutsidePool {
   DeviceNumbers device;
   // TensorFlow's pools on it, and what of them was in use.
@@ -28,8 +28,12 @@ struct OutsidePool {
   uint64_t pools_in_use_bytes = 0;
 };
 
+// Whether the error says that memory was refused: then it was memory, however
+// much was free.
+bool SaysMemoryWasRefused(std::string_view message);
+
 struct OutsidePoolVerdict {
-  // "OUTSIDE_POOL", or "UNKNOWN" where the device had enough free.
+  // "OUTSIDE_POOL", or "UNKNOWN" where nothing says that it was memory.
   const char* kind = "UNKNOWN";
   std::string sentence;
   // What to change.
@@ -43,8 +47,9 @@ struct FailedLibrary {
   OutsidePool device;
 };
 
-OutsidePoolVerdict JudgeOutsidePool(std::string_view library,
-                                    const OutsidePool& numbers);
+// What the error itself says of the refusal decides; where it says nothing,
+// what was free is compared with what TensorFlow leaves to libraries.
+OutsidePoolVerdict JudgeOutsidePool(const FailedLibrary& failed);
 
 }  // namespace oom_forensics
 

@@ -351,6 +351,7 @@ void FlightRecorder::StopEvidence() {
 void FlightRecorder::AfterForkInChild() {
   // Their owners, if they had any, are in the parent, as is the incident.
   new (&mutex_) std::mutex;
+  new (&library_mutex_) std::mutex;
   new (&changed_) std::condition_variable;
   incident_.reset();
   incidents_ = 0;

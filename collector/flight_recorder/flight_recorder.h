@@ -30,8 +30,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "collector/flight_recorder/python_evidence.h"
@@ -40,6 +42,7 @@
 #include "collector/flight_recorder/written_runs.h"
 #include "collector/settings.h"
 #include "collector/tensorflow/request_recorder.h"
+#include "core/outside_pool.h"
 
 namespace oom_forensics::collector {
 
@@ -132,6 +135,8 @@ class FlightRecorder : public RefusalListener {
            const std::string& xspace, uint64_t address_shift,
            std::chrono::duration<double> limit, Question* question);
   void Report(Incident* incident, Question question);
+  // Counts a library's failure and writes a run of it; returns its story.
+  std::string TellOf(const FailedLibrary& failed);
   // Makes known what was written; `error`: why not all was.
   void Tell(const Run& run, uint64_t incident, const RefusedRequest& refused,
             const std::string& error);
@@ -170,6 +175,18 @@ class FlightRecorder : public RefusalListener {
   // The step that was refused memory in it; 0: of none.
   int64_t last_step_id_ = 0;
   std::string learnt_logdir_;
+
+  // The library's failure that was told last. Another thread of the same step
+  // meets the same one; the same thread again a new one.
+  struct ToldFailure {
+    std::string_view library;
+    int64_t step = kNoStep;
+    std::set<std::thread::id> threads;
+    std::string story;
+  };
+  // Held while a failure is told.
+  std::mutex library_mutex_;
+  ToldFailure told_;
 };
 
 }  // namespace oom_forensics::collector

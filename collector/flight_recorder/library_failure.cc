@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "collector/diagnostics.h"
@@ -42,9 +43,21 @@ std::string FlightRecorder::OnLibraryFailure(const std::string& message) {
   if (IsRefusedCopy(message)) return stories_.SummaryFor(message);
   const std::string_view library = LibraryWithoutMemory(message);
   if (library.empty()) return "";
+  const std::lock_guard<std::mutex> telling(library_mutex_);
+  const int64_t step = sources_.recorder->TrainingStep();
+  if (told_.library == library && told_.step == step &&
+      told_.threads.insert(std::this_thread::get_id()).second) {
+    return told_.story;
+  }
   const std::optional<OutsidePool> device = FullestDevice(sources_);
-  if (!device.has_value()) return "";
-  const OutsidePoolVerdict verdict = JudgeOutsidePool(library, *device);
+  if (!device.has_value() && !SaysMemoryWasRefused(message)) return "";
+  const FailedLibrary failed{message, device.value_or(OutsidePool())};
+  told_ = {library, step, {std::this_thread::get_id()}, TellOf(failed)};
+  return told_.story;
+}
+
+std::string FlightRecorder::TellOf(const FailedLibrary& failed) {
+  const OutsidePoolVerdict verdict = JudgeOutsidePool(failed);
   std::string story = verdict.sentence + "\n" + verdict.remedy;
   bool is_reported = false;
   {
@@ -59,7 +72,7 @@ std::string FlightRecorder::OnLibraryFailure(const std::string& message) {
   RunSources sources = sources_;
   sources.session = [&] {
     SessionFacts facts = sources_.session();
-    facts.failed_library = FailedLibrary{message, *device};
+    facts.failed_library = failed;
     return facts;
   };
   const std::string folder = WriteSnapshot(sources, "", &error);

@@ -174,6 +174,11 @@ uint64_t Recorder::RecordFailure(AllocatorId allocator, SiteId site,
   return event.sequence;
 }
 
+int64_t Recorder::TrainingStep() noexcept {
+  std::lock_guard<SpinLock> lock(ShardOf(0).lock);
+  return training_step_;
+}
+
 void Recorder::RecordStep(int64_t step, uint32_t thread) noexcept {
   Event event = MakeEvent(RecordedKind::kStepBegin, 0, nullptr, thread);
   event.value = step;

@@ -96,6 +96,8 @@ class Recorder {
 
   // A training step begins; kNoStep: the last one is over.
   void RecordStep(int64_t step, uint32_t thread) noexcept;
+  // The one that is under way.
+  int64_t TrainingStep() noexcept;
 
   // Adds an allocator, as AllocatorTable::Add.
   const AllocatorInfo* AddAllocator(const void* address, AllocatorInfo info);

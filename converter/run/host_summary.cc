@@ -73,7 +73,7 @@ HostInfo MakeHostInfo(const HostTrace& trace) {
     const OutsidePool& device = facts.failed_library->device;
     const std::string_view library =
         LibraryWithoutMemory(facts.failed_library->error);
-    const OutsidePoolVerdict verdict = JudgeOutsidePool(library, device);
+    const OutsidePoolVerdict verdict = JudgeOutsidePool(*facts.failed_library);
     LibraryFailure* const failure = info.mutable_library_failure();
     failure->set_library(std::string(library));
     failure->set_error(facts.failed_library->error);

@@ -10,9 +10,11 @@ export function LibraryFailureCard({ failure }: { readonly failure: LibraryFailu
       <div class="story-kicker">
         <span class="badge oom">{failure.library} failed</span>
         <span class="badge kind">{verdictTitle(failure.kind)}</span>
-        <span class="story-when">
-          <Bytes value={failure.freeBytes} /> of <Bytes value={failure.totalBytes} /> were free
-        </span>
+        {failure.totalBytes > 0n && (
+          <span class="story-when">
+            <Bytes value={failure.freeBytes} /> of <Bytes value={failure.totalBytes} /> were free
+          </span>
+        )}
       </div>
       <p class="story-request">{failure.error}</p>
       <h2 id="library-failure" class="story-verdict">
