@@ -13,6 +13,10 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 // Requests below this part of the peak do not decide where the others lie; they
 // are counted, but not placed.
 constexpr uint64_t kSmallShare = 4096;
+// A step that held so large a part of its bytes in more tensors of an op than
+// any order has them at once does what is not forecast: its loops compute ahead
+// what needs no result of the iteration before.
+constexpr uint64_t kMoreParts = 32;
 // A limit is sought in these parts of the peak, up to so many times it: a
 // request may be refused for another reason (a layout that cannot be).
 constexpr uint64_t kLimitParts = 100;
@@ -124,10 +128,12 @@ void Counterfactual::RankOrders() {
     return site >= stream_->element_sites.size() ||
            !stream_->element_sites[site];
   };
+  // Over all orders, of each tensor.
+  HeldTensors most_held;
   for (const ForecastOrderTrace& order : trace_->orders) {
     HeldTensors held;
     std::vector<uint32_t> asked;
-    double most = 0;
+    double best_alike = 0;
     for (const ForecastEvent& event : order.events) {
       if (event.is_free) {
         const uint32_t site = asked[event.index];
@@ -136,13 +142,26 @@ void Counterfactual::RankOrders() {
       }
       const auto& tensor = tensors[event.index];
       if (tensor == stream_->refused) {
-        most = std::max(most, Alike(stream_->held_at_refusal, held));
+        best_alike =
+            std::max(best_alike, Alike(stream_->held_at_refusal, held));
       }
       asked.push_back(event.index);
-      if (counts(event.index)) ++held[tensor];
+      if (!counts(event.index)) continue;
+      uint64_t& most = most_held[tensor];
+      most = std::max(most, ++held[tensor]);
     }
-    alike.push_back(most);
+    alike.push_back(best_alike);
   }
+  uint64_t recorded_bytes = 0;
+  uint64_t more_bytes = 0;
+  for (const auto& [tensor, count] : stream_->held_at_refusal) {
+    recorded_bytes += tensor.second * count;
+    const auto known = most_held.find(tensor);
+    // Names that the graph does not have tell nothing.
+    if (known == most_held.end() || known->second >= count) continue;
+    more_bytes += tensor.second * (count - known->second);
+  }
+  held_more_ = more_bytes > recorded_bytes / kMoreParts;
   if (orders_.empty()) return;
   std::stable_sort(orders_.begin(), orders_.end(),
                    [&](size_t a, size_t b) { return alike[a] > alike[b]; });
@@ -461,7 +480,7 @@ bool Counterfactual::IsContradicted() const {
   if (!is_contradicted_.has_value()) {
     is_contradicted_ = stream_->was_refused && !is_recorded() && has_orders() &&
                        stream_->limit_bytes != 0 &&
-                       IsSafe(0, stream_->limit_bytes);
+                       (held_more_ || IsSafe(0, stream_->limit_bytes));
   }
   return *is_contradicted_;
 }

@@ -67,8 +67,9 @@ class Counterfactual {
   bool is_recorded() const { return trace_->origin == kRecordedOrigin; }
   // Less than the step takes: sizes of some ops are not known.
   bool IsTooLow() const { return trace_->unknown_count > 0; }
-  // The step was refused memory where it was sure to fit: what it takes is not
-  // all known, and nothing is sure to fit.
+  // The step was refused memory where it was sure to fit, or held more tensors
+  // of an op by then than any order does: what it takes is not all known, and
+  // nothing is sure to fit.
   bool IsContradicted() const;
   // Whether it is known what the change makes of the step's own requests.
   bool AppliesTo(const Scenario& change) const {
@@ -173,6 +174,8 @@ class Counterfactual {
   bool scales_ = false;
   // Orders that count, by index.
   std::vector<size_t> orders_;
+  // Tensors of an op, when it was refused, than any order does.
+  bool held_more_ = false;
   mutable std::optional<bool> is_contradicted_;
   // The batch that was asked about last.
   mutable std::shared_ptr<AtBatch> at_;

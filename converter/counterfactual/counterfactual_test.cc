@@ -61,6 +61,18 @@ TEST(CounterfactualTest, ScratchWaitsUntilAnotherOpHasGivenBackItsOwn) {
   EXPECT_EQ(Holding(0, forecast).FitOf(0, 38 * kMiB), Fit::kDoesNotFit);
 }
 
+TEST(CounterfactualTest, WhoWaitsCountsOnTheScratchOfOpsThatRun) {
+  ForecastTrace forecast;
+  forecast.sites = {{1, 0, 1, 36 * kMiB, 0}, {2, 0, 1, 36 * kMiB, 0}};
+  for (ForecastSite& site : forecast.sites) site.is_scratch = true;
+  // The second op ends first, but cannot have begun.
+  forecast.orders = {{"fifo", {{false, 0}, {false, 1}, {true, 1}, {true, 0}}}};
+  EXPECT_EQ(Holding(0, forecast).FitOf(0, 44 * kMiB), Fit::kFits);
+  forecast.sites[1].op = 1;
+  EXPECT_EQ(Holding(0, forecast).FitOf(0, 44 * kMiB), Fit::kDoesNotFit)
+      << "an op needs all of its own";
+}
+
 TEST(CounterfactualTest, OrdersMakeARange) {
   ForecastTrace forecast = TwoActivations();
   forecast.orders.push_back(OneAtATime());
@@ -254,6 +266,28 @@ ForecastTrace Wanting(uint32_t requests) {
     forecast.orders[0].events.push_back({true, i});
   }
   return forecast;
+}
+
+TEST(CounterfactualTest, AStepThatHeldMoreOfAnOpThanAnyOrderPromisesNothing) {
+  test::TraceBuilder trace;
+  trace.Region(kBase, 64 * kMiB).StepId(7);
+  for (uint64_t i = 0; i < 3; ++i) {
+    trace.Alloc(kBase + i * 8 * kMiB, {"while/split", "", 1, 8 * kMiB});
+  }
+  trace.Fail({"while/split", "", 1, 60 * kMiB}, {true, 64 * kMiB, ""});
+  const auto run = trace.Open();
+  const SharedHost host = run->Load(0);
+  const AllocatorReplay& replay = *host->allocators()[0];
+  for (const uint32_t at_once : {2u, 3u}) {
+    ForecastTrace forecast = Wanting(at_once);
+    forecast.sites[0].op = replay.SiteOf(replay.failure_positions().front()).op;
+    forecast.sites[0].requested_bytes = 8 * kMiB;
+    // One that does not fit explains the refusal.
+    forecast.sites.push_back({0, 0, 1, 60 * kMiB, 0});
+    forecast.orders[0].events.push_back({false, 1});
+    EXPECT_EQ(StepOf(replay, 64 * kMiB, forecast).IsContradicted(),
+              at_once < 3);
+  }
 }
 
 TEST(CounterfactualTest,

@@ -91,9 +91,9 @@ std::string Sentence(const StepForecast& answer, const Counterfactual& step) {
   }
   if (step.IsContradicted()) {
     absl::StrAppend(&text,
-                    " But the pool refused the step memory where all of it "
-                    "would have found a place: some of what it takes is not "
-                    "forecast.");
+                    " But the step was refused memory where all of it would "
+                    "have found a place, or held more tensors of an op than "
+                    "were forecast: some of what it takes is not known.");
   }
   return text;
 }

@@ -105,8 +105,9 @@ bool GradeByStep(const OomCase& oom, RemedyCandidate* candidate) {
       "needs ",
       needs, ".",
       step.IsContradicted()
-          ? " But so placed it would not have been refused: some of what it "
-            "takes is not known."
+          ? " But so placed it would not have been refused, or would have held "
+            "fewer tensors of an op by then: some of what it takes is not "
+            "known."
           : ""));
   if (remedy->sufficiency() == ENOUGH_ALONE && LeavesGradients(oom)) {
     remedy->set_sufficiency(UNCERTAIN);
