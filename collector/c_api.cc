@@ -123,6 +123,13 @@ OOM_FORENSICS_EXPORT void OomForensics_EndActivity(int activity, uint64_t live,
   }
 }
 
+OOM_FORENSICS_EXPORT void OomForensics_OnShortage(
+    void (*look)(int percent, uint64_t left_bytes)) {
+  if (Collector* const collector = Collector::Get()) {
+    collector->black_box().OnShortage(look);
+  }
+}
+
 OOM_FORENSICS_EXPORT char* OomForensics_Snapshot(const char* logdir,
                                                  char** error) {
   return FolderOf(

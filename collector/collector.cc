@@ -116,6 +116,9 @@ Collector::Collector(const Settings& settings)
 void Collector::Hook() {
   if (std::exchange(hook_tried_, true)) return;
   ListenForForks();
+  xla_.Listen([this](const XlaModule& module, uint64_t alive) {
+    OnCompiled(module, alive);
+  });
   hooked_.Install(&recorder_, &stacks_, &xla_, &host_blocks_,
                   &flight_recorder_);
   if (!hooked_.allocators_hooked()) return;

@@ -1,4 +1,5 @@
 // The part of the collector that watches the memory of the host.
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <string>
@@ -7,8 +8,8 @@
 #include "collector/black_box/host_hooks.h"
 #include "collector/collector.h"
 #include "collector/diagnostics.h"
+#include "collector/no_throw.h"
 #include "collector/tensorflow/cpu_allocator.h"
-#include "core/pool_name.h"
 
 namespace oom_forensics::collector {
 
@@ -46,13 +47,31 @@ HostParts Collector::PartsOfHost() {
   parts.native_bytes = host_blocks_.BytesOf(black_box::Owner::kNative);
   parts.python_bytes = host_blocks_.BytesOf(black_box::Owner::kPython);
   for (const Region& region : recorder_.Regions()) {
-    const AllocatorInfo info =
-        recorder_.allocators().Describe(region.allocator);
-    if (GpuOrdinalOf(info.name, info.device_name) < 0) {
+    if (recorder_.allocators().Describe(region.allocator).in_host_memory) {
       parts.pool_bytes += region.size_bytes;
     }
   }
   return parts;
+}
+
+void Collector::OnCompiled(const XlaModule& module, uint64_t alive) noexcept {
+  if (black_box_.box() == nullptr) return;
+  static const auto thread_state = reinterpret_cast<void* (*)()>(
+      dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
+  NoThrow([&] {
+    const void* const thread =
+        thread_state == nullptr ? nullptr : thread_state();
+    std::string where;
+    if (thread != nullptr) {
+      host_blocks_.AppendFrames(stacks_.Take(thread), &where);
+      // There is no line before the first one.
+      where.erase(0, 1);
+    }
+    black_box_.EndActivity(
+        black_box_.BeginActivity(black_box::ActivityKind::kCompile,
+                                 module.function, where),
+        alive, 0, "");
+  });
 }
 
 void Collector::LearnLogdir(const std::string& logdir) {

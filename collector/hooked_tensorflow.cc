@@ -39,7 +39,7 @@ void HookedTensorFlow::Hook(const TensorFlowLibrary& library,
                             HostBlocks* blocks, RefusalListener* listener) {
   // Never freed: threads may be in a hook until the process is gone.
   const auto* requests =
-      new RequestRecorder(library, recorder, stacks, listener);
+      new RequestRecorder(library, recorder, stacks, blocks, listener);
   attribution_ = requests->attribution();
   // First: it looks into a table that is changed next.
   const auto slots = FindAllocatorSlots(library);

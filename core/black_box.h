@@ -89,6 +89,12 @@ enum class ActivityKind : uint32_t {
   kBuffer = 2,
   // A model or a checkpoint is saved.
   kSave = 3,
+  // XLA has compiled a function.
+  kCompile = 4,
+  // While memory got short: what holds arrays or tensors (named in words, where
+  // a local variable of the user's has it), and where a thread was.
+  kHolder = 5,
+  kStack = 6,
 };
 
 // An activity of one place of the program. The fields before `name` change

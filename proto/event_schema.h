@@ -393,12 +393,15 @@ inline constexpr std::string_view kReason = "reason";  // str
 // The line kActivitiesLine has an event for each place of the program that does
 // what takes memory beside its blocks: kTraceActivity (a function is traced,
 // and run for the first time), kBufferActivity (a node of tf.data that keeps
-// elements), kSaveActivity (a model or a checkpoint is saved). The event begins
-// when that began first. Stats: kOp (its name), kStack, kText (what changes
-// from one time to the next), kTimes, kLastNs, kUnderWay, kLive (how many
-// results are kept; how many elements a buffer may keep), kSizeBytes (an
-// element), kBytes (what the process grew meanwhile, all times together),
-// kBeginBytes (kRssAnon when it began last).
+// elements), kSaveActivity (a model or a checkpoint is saved), kCompileActivity
+// (XLA has compiled a function), kHolderActivity (a container held arrays while
+// memory got short), kStackActivity (where a thread was then). The event begins
+// when that began first. Stats: kOp (its name), kStack, kText (what changes from
+// one time to the next; how much was in use, in percent), kTimes, kLastNs,
+// kUnderWay, kLive (how many results are kept; how many elements a buffer may
+// keep, 0: it decides that itself; items of a holder), kSizeBytes (an element;
+// all of a holder), kBytes (what the process grew meanwhile, all times
+// together), kBeginBytes (kRssAnon when it began last).
 inline constexpr std::string_view kHostMemoryPlane =
     "/oom_forensics:host_memory";
 inline constexpr std::string_view kHostSample = "host_sample";
@@ -407,6 +410,9 @@ inline constexpr std::string_view kActivitiesLine = "activities";
 inline constexpr std::string_view kTraceActivity = "trace";
 inline constexpr std::string_view kBufferActivity = "buffer";
 inline constexpr std::string_view kSaveActivity = "save";
+inline constexpr std::string_view kCompileActivity = "compile";
+inline constexpr std::string_view kHolderActivity = "holder";
+inline constexpr std::string_view kStackActivity = "stack";
 inline constexpr std::string_view kTimes = "times";             // uint64
 inline constexpr std::string_view kLastNs = "last_ns";          // uint64, epoch
 inline constexpr std::string_view kUnderWay = "under_way";      // uint64

@@ -31,6 +31,13 @@ constexpr int64_t kDeepLookShare = 500;
 // A deep look comes early when use has grown by this share of the limit.
 constexpr uint64_t kGrowthShare = 50;
 
+// So much is in use, in percent, when Python looks. It has to have looked before
+// the end: near it the kernel takes away the pages of its code.
+constexpr int kShortages[] = {50, 85, 93, 97};
+// Where others use up memory, there is nothing to see in a process that has less
+// than this share of it.
+constexpr uint64_t kOwnShare = 10;
+
 // For the handler of the process's end, which takes no argument.
 BoxFile* g_file = nullptr;
 
@@ -194,6 +201,43 @@ void BlackBox::EndActivity(int index, uint64_t live, uint64_t element_bytes,
   });
 }
 
+void BlackBox::OnShortage(ShortageLook look) noexcept {
+  const std::lock_guard<std::mutex> lock(look_mutex_);
+  look_ = look;
+}
+
+void BlackBox::TellOfShortage(const HostLook& look) noexcept {
+  const uint64_t whole = probe_->limit_bytes() == 0 ? probe_->machine_bytes()
+                                                    : probe_->limit_bytes();
+  // The kernel gives back what it keeps of files.
+  const uint64_t used =
+      look.used_bytes - std::min(look.used_bytes, look.cache_bytes);
+  int percent = 0;
+  for (const int shortage : kShortages) {
+    if (used / 100 >= whole / 10'000 * static_cast<uint64_t>(shortage)) {
+      percent = shortage;
+    }
+  }
+  if (percent <= told_percent_ || look.rss_anon_bytes < whole / kOwnShare) {
+    told_percent_ = std::min(told_percent_, percent);
+    return;
+  }
+  // The next look of this thread tries again.
+  if (is_looking_.exchange(true)) return;
+  told_percent_ = percent;
+  const bool looks = NoThrow([&] {
+    const uint64_t left = whole - std::min(whole, used);
+    std::thread([this, percent, left] {
+      {
+        const std::lock_guard<std::mutex> lock(look_mutex_);
+        if (look_ != nullptr) look_(percent, left);
+      }
+      is_looking_ = false;
+    }).detach();
+  });
+  if (!looks) is_looking_ = false;
+}
+
 void BlackBox::AfterForkInChild() noexcept {
   if (file_ == nullptr) return;
   box_.store(nullptr, std::memory_order_release);
@@ -231,6 +275,7 @@ void BlackBox::Watch() noexcept {
         }
       }
       AddSample(look, parts);
+      TellOfShortage(look);
     });
     Sleep(kCheapLookNs);
   }

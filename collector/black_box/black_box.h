@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,13 @@ class BlackBox {
   void EndActivity(int index, uint64_t live, uint64_t element_bytes,
                    std::string_view what) noexcept;
 
+  // Has `look` called, in a thread of its own, each time that more of the memory
+  // that the process may have is in use than one of a few steps before the end:
+  // with how much of it, in percent, and how much is left. Null: no longer; waits
+  // for a look that is under way.
+  using ShortageLook = void (*)(int percent, uint64_t left_bytes);
+  void OnShortage(ShortageLook look) noexcept;
+
   // Null without a file.
   black_box::Box* box() const { return box_.load(std::memory_order_acquire); }
   // Where the file is, or why there is none.
@@ -79,6 +87,8 @@ class BlackBox {
   void WriteHeader(const std::string& logdir,
                    const std::string& tensorflow_version);
   void Watch() noexcept;
+  // Has Python look if memory has become shorter by a step.
+  void TellOfShortage(const HostLook& look) noexcept;
   // Adds a sample to the rings that are due.
   void AddSample(const HostLook& look, const HostParts& parts) noexcept;
 
@@ -90,6 +100,11 @@ class BlackBox {
   Activities activities_;
   std::atomic<int64_t> step_{-1};
   int64_t last_in_ring_ns_[black_box::kRings] = {};
+  // Held while it looks.
+  std::mutex look_mutex_;
+  ShortageLook look_ = nullptr;
+  std::atomic<bool> is_looking_{false};
+  int told_percent_ = 0;
 };
 
 }  // namespace oom_forensics::collector

@@ -224,7 +224,8 @@ TEST_F(HostProbeTest, LimitOfVersion2IsTheSmallestOnTheWayToTheRoot) {
   Write("self", "0::/pod/container\n");
   Write("pod/memory.max", "104857600\n");
   Write("pod/memory.current", "73400320\n");
-  Write("pod/memory.events", "low 0\nhigh 0\nmax 9\noom 2\noom_kill 3\n");
+  Write("pod/memory.events",
+        "low 0\nhigh 0\nmax 9\noom 2\noom_group_kill 1\noom_kill 3\n");
   Write("pod/memory.stat", "anon 7\ninactive_file 4096\nactive_file 8192\n");
   Write("pod/container/memory.max", "max\n");
   Write("pod/container/memory.current", "1048576\n");

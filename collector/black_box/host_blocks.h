@@ -59,6 +59,9 @@ class HostBlocks {
     return filter_[FilterIndex(address)].load(std::memory_order_relaxed) != 0;
   }
 
+  // The frames of a stack as a site of the box has them, a line before each.
+  void AppendFrames(StackId stack, std::string* text) const;
+
   // What the live blocks of an owner take.
   uint64_t BytesOf(black_box::Owner owner) const noexcept;
 
@@ -96,7 +99,6 @@ class HostBlocks {
   template <typename Write>
   uint32_t SiteOf(black_box::Owner owner, uint64_t key, int32_t dtype,
                   Write write) noexcept;
-  void AppendFrames(StackId stack, std::string* text) const;
 
   static __thread int64_t until_draw_;
 

@@ -46,6 +46,8 @@ struct AllocatorInfo {
   bool complete = false;
   // The collector learns of its end, so that it may be asked at any time.
   bool end_is_seen = false;
+  // Its memory is the host's.
+  bool in_host_memory = false;
   // It divides regions into chunks; else each block comes from the driver.
   bool has_layout = true;
   // What it may use at most, as it says itself; 0: not known. Does not change.

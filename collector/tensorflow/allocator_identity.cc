@@ -27,10 +27,10 @@ std::string_view NumberIn(std::string_view name, std::string_view prefix,
 AllocatorIdentity IdentifyBfcAllocator(std::string_view name) {
   if (name == "gpu_host_bfc" || name == "cuda_host_bfc" ||
       name == "pluggable_device_host_bfc") {
-    return {"gpu_host", kCpuDevice};
+    return {"gpu_host", kCpuDevice, true};
   }
   if (name == "bfc_cpu_allocator_for_gpu" || name == "mklcpu") {
-    return {"bfc", kCpuDevice};
+    return {"bfc", kCpuDevice, true};
   }
   if (const auto number = NumberIn(name, "GPU_", "_bfc"); !number.empty()) {
     return {"bfc", "/device:GPU:" + std::string(number)};

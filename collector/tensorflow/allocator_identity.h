@@ -16,6 +16,8 @@ struct AllocatorIdentity {
   // "/device:GPU:1", as TensorFlow writes devices of this process; empty where
   // the name does not tell.
   std::string device_name;
+  // What it divides is the host's memory.
+  bool in_host_memory = false;
 };
 
 // Of a BFC allocator with this name ("GPU_1_bfc").

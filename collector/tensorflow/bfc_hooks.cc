@@ -85,6 +85,7 @@ const AllocatorInfo* AddAllocator(const Hooks& hooks, void* self) noexcept {
     AllocatorIdentity identity = IdentifyBfcAllocator(info.name);
     info.kind = std::move(identity.kind);
     info.device_name = std::move(identity.device_name);
+    info.in_host_memory = identity.in_host_memory;
     const auto statistics = hooks.inspector->Statistics(self);
     info.complete = statistics.has_value() && statistics->num_allocs == 0 &&
                     statistics->bytes_in_use == 0;
@@ -163,6 +164,7 @@ void HookedDeallocateRaw(void* self, void* address) {
   const AllocatorInfo* allocator =
       address == nullptr ? nullptr : hooks.recorder->allocators().Find(self);
   if (allocator == nullptr) return hooks.deallocate_raw(self, address);
+  hooks.requests->EndHostBlock(address);
   const ServedRelease release(hooks.recorder, allocator->id, address);
   hooks.deallocate_raw(self, address);
 }

@@ -23,9 +23,10 @@ constexpr size_t kMostBytesWithoutShape = 1024;
 
 RequestRecorder::RequestRecorder(const TensorFlowLibrary& library,
                                  Recorder* recorder, python::StackTaker* stacks,
-                                 RefusalListener* listener)
+                                 HostBlocks* blocks, RefusalListener* listener)
     : recorder_(recorder),
       stacks_(stacks),
+      blocks_(blocks),
       listener_(listener),
       python_thread_state_(reinterpret_cast<void* (*)()>(
           dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"))) {
@@ -106,6 +107,10 @@ void RequestRecorder::RecordAlloc(const AllocatorInfo& allocator,
   }
   recorder_->RecordAlloc(allocator.id, address, site->id, step_id, thread,
                          place);
+  if (allocator.in_host_memory && blocks_->is_active() &&
+      HostBlocks::Draws(requested_bytes)) {
+    blocks_->AddTensor(address, requested_bytes, *site);
+  }
 }
 
 const Site* RequestRecorder::Describe(const AllocatorInfo& allocator,

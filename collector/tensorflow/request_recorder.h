@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "collector/black_box/host_blocks.h"
 #include "collector/library/tensorflow_library.h"
 #include "collector/python/stack_taker.h"
 #include "collector/recording/recorder.h"
@@ -37,9 +38,10 @@ inline bool RetryOnFailure(const void* attributes) {
 
 class RequestRecorder {
  public:
-  // `recorder`, `stacks` and `listener` must live as long as the process.
+  // All but `library` must live as long as the process.
   RequestRecorder(const TensorFlowLibrary& library, Recorder* recorder,
-                  python::StackTaker* stacks, RefusalListener* listener);
+                  python::StackTaker* stacks, HostBlocks* blocks,
+                  RefusalListener* listener);
 
   // "on", or "off: " and why op names are not read.
   const std::string& attribution() const { return attribution_; }
@@ -49,6 +51,12 @@ class RequestRecorder {
   void RecordAlloc(const AllocatorInfo& allocator, const void* address,
                    size_t requested_bytes, size_t allocated_bytes,
                    uint32_t thread, EventPlace place = {}) const noexcept;
+
+  // A block of a pool is about to end. The black box has those in the host's
+  // memory; of others it knows nothing.
+  void EndHostBlock(const void* address) const noexcept {
+    blocks_->Remove(address);
+  }
 
   // The calling thread has got nothing after `waited_ns`. `describe` adds what
   // the allocator says; it is called after the failure has its place among the
@@ -82,6 +90,7 @@ class RequestRecorder {
 
   Recorder* recorder_;
   python::StackTaker* stacks_;
+  HostBlocks* blocks_;
   RefusalListener* listener_;
   std::optional<AnnotationReader> annotations_;
   std::string attribution_;

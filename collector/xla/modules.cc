@@ -7,10 +7,18 @@
 namespace oom_forensics::collector {
 
 void XlaModules::Add(const void* address, XlaModule module) {
-  auto added = std::make_shared<const XlaModule>(std::move(module));
-  std::unique_lock<std::shared_mutex> lock(mutex_);
+  const auto added = std::make_shared<const XlaModule>(std::move(module));
   // What was there before goes without the lock.
-  alive_[address].swap(added);
+  auto entry = added;
+  uint64_t alive = 0;
+  {
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    alive_[address].swap(entry);
+    for (const auto& [other, known] : alive_) {
+      alive += known->function == added->function ? 1 : 0;
+    }
+  }
+  listener_(*added, alive);
 }
 
 void XlaModules::Remove(int64_t program_id) noexcept {

@@ -5,10 +5,12 @@
 #define OOM_FORENSICS_COLLECTOR_XLA_MODULES_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "collector/recording/compiled_origin.h"
 #include "collector/xla/buffer_requests.h"
@@ -30,8 +32,16 @@ struct XlaModule {
   uint64_t estimated_proto_bytes = 0;
 };
 
+// Called for each module that XLA has compiled, in the thread that had it
+// compiled; `alive` are those of the same function by now, this one among them.
+using CompileListener =
+    std::function<void(const XlaModule& module, uint64_t alive)>;
+
 class XlaModules {
  public:
+  // To be called once, before anything is compiled.
+  void Listen(CompileListener listener) { listener_ = std::move(listener); }
+
   // What is alive at `address` from now on. May throw bad_alloc.
   void Add(const void* address, XlaModule module);
   // The module with this id is gone.
@@ -52,6 +62,7 @@ class XlaModules {
   void AfterFork() { mutex_.unlock(); }
 
  private:
+  CompileListener listener_ = [](const XlaModule&, uint64_t) {};
   mutable std::shared_mutex mutex_;
   std::unordered_map<const void*, std::shared_ptr<const XlaModule>> alive_;
 };

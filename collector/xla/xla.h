@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/library/hook_report.h"
@@ -20,6 +21,10 @@ class Xla {
  public:
   // Hooks what is recognised; to be called once, before anything is compiled.
   HookReport Install(const TensorFlowLibrary& framework);
+  // Before Install().
+  void Listen(CompileListener listener) {
+    modules_.Listen(std::move(listener));
+  }
 
   // Takes the hooks on runs out, or puts them back.
   void SetActive(bool active);

@@ -46,6 +46,12 @@ std::string_view KindOf(ActivityKind kind) {
       return schema::kBufferActivity;
     case ActivityKind::kSave:
       return schema::kSaveActivity;
+    case ActivityKind::kCompile:
+      return schema::kCompileActivity;
+    case ActivityKind::kHolder:
+      return schema::kHolderActivity;
+    case ActivityKind::kStack:
+      return schema::kStackActivity;
     default:
       return "";
   }

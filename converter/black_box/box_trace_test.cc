@@ -1,7 +1,10 @@
 #include "converter/black_box/box_trace.h"
 
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -238,8 +241,68 @@ TEST(BoxTraceTest, BufferIsTheCauseIfItMayHoldWhatTensorFlowGrewBy) {
   EXPECT_THAT(buffered("shuffle", 1000), ElementsAre("PIPELINE_BUFFER"));
   EXPECT_THAT(buffered("shuffle", 10), IsEmpty());
   EXPECT_THAT(buffered("cache", 0), ElementsAre("PIPELINE_BUFFER"));
-  // As many as tf.data likes.
-  EXPECT_THAT(buffered("prefetch", 0), IsEmpty());
+}
+
+// What decides by itself how much it keeps is told by the tensors of that size.
+TEST(BoxTraceTest, BufferThatChoosesItsSizeIsTheCauseIfSuchTensorsAreLive) {
+  const auto prefetched = [](int32_t dtype, uint64_t element_bytes) {
+    return CausesOf([=](black_box::Box* box) {
+      black_box::Activity* const buffer =
+          AddActivity(box, black_box::ActivityKind::kBuffer, "prefetch");
+      buffer->element_bytes = element_bytes;
+      for (uint32_t i = 0; i < box->header.site_count; ++i) {
+        box->sites[i].dtype = dtype;
+      }
+      for (black_box::Sample& sample : box->rings[0].samples) {
+        sample.pool_bytes = sample.native_bytes;
+      }
+    });
+  };
+  EXPECT_THAT(prefetched(1, kBoxMiB), ElementsAre("PIPELINE_BUFFER"));
+  EXPECT_THAT(prefetched(1, 2 * kBoxMiB), IsEmpty());
+  // Arrays, of no op.
+  EXPECT_THAT(prefetched(0, kBoxMiB), IsEmpty());
+}
+
+// Neither tensors nor Python explain what it grew by then.
+TEST(BoxTraceTest, ExecutablesAreTheCauseIfManyAreKeptAndNothingElseGrew) {
+  const auto compiled = [](uint64_t executables, bool native_grew) {
+    return CausesOf([=](black_box::Box* box) {
+      AddActivity(box, black_box::ActivityKind::kCompile, "step")->live =
+          executables;
+      for (black_box::Sample& sample : box->rings[0].samples) {
+        if (!native_grew) sample.native_bytes = 0;
+      }
+    });
+  };
+  EXPECT_THAT(compiled(20, false), ElementsAre("COMPILE_CACHE"));
+  EXPECT_THAT(compiled(20, true), IsEmpty());
+  EXPECT_THAT(compiled(2, false), IsEmpty());
+}
+
+TEST(BoxTraceTest, OthersAreTheCauseIfTheyHaveMuchOfWhatIsInUse) {
+  const auto own = [](uint64_t mib) {
+    return CausesOf([=](black_box::Box* box) {
+      for (black_box::Sample& sample : box->rings[0].samples) {
+        sample.rss_anon_bytes = mib * kBoxMiB;
+        sample.native_bytes = 0;
+      }
+    });
+  };
+  EXPECT_THAT(own(100), ElementsAre("OTHER_PROCESSES"));
+  EXPECT_THAT(own(220), IsEmpty());
+}
+
+TEST(BoxTraceTest, WhatMallocHoldsBackIsTheCauseIfItIsMuch) {
+  const auto held = [](uint64_t mib) {
+    return CausesOf([=](black_box::Box* box) {
+      for (black_box::Sample& sample : box->rings[0].samples) {
+        sample.malloc_free_bytes = mib * kBoxMiB;
+      }
+    });
+  };
+  EXPECT_THAT(held(100), ElementsAre("HELD_BY_MALLOC"));
+  EXPECT_THAT(held(20), IsEmpty());
 }
 
 TEST(BoxTraceTest, SaysInOneSentenceWhyABoxCannotBeRead) {
@@ -252,6 +315,28 @@ TEST(BoxTraceTest, SaysInOneSentenceWhyABoxCannotBeRead) {
             })).find("of version 7; this program reads version 2"),
             std::string::npos);
   EXPECT_NE(Refused("").find("is no black box"), std::string::npos);
+}
+
+// As the kernel writes them where it kills a group as a whole
+// (memory.oom.group).
+TEST(BoxTraceTest, CountOfKillsInACgroupOfVersion2TellsWhoKilled) {
+  const std::string folder =
+      std::string(std::getenv("TEST_TMPDIR")) + "/group";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/memory.oom.group") << "1\n";
+  std::ofstream(folder + "/memory.events")
+      << "low 0\nhigh 0\nmax 31\noom 1\noom_kill 3\noom_group_kill 1\n";
+  const auto kind_of = [&](uint64_t kills_at_start) {
+    const auto box = ReadBox::FromBytes(
+        test::MakeBox([&](black_box::Box* box) {
+          std::strcpy(box->header.cgroup, folder.c_str());
+          box->header.kills_at_start = kills_at_start;
+        }),
+        "a.oombox");
+    return FindEnding(**box, std::nullopt).end;
+  };
+  EXPECT_EQ(kind_of(0), "kernel");
+  EXPECT_EQ(kind_of(3), "unknown");
 }
 
 TEST(BoxTraceTest, KernelLogTellsOfThisProcessAlone) {

@@ -6,8 +6,10 @@ root); the test says so where it does not.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -15,9 +17,10 @@ import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+from jupyter_client.manager import KernelManager
 from oom_forensics.tensorboard.loader import OomForensicsLoader
 from tensorboard import program
 from tensorboard.plugins.core import core_plugin
@@ -126,6 +129,7 @@ def test_report_names_the_line_that_grew_until_the_kernel_killed_the_job(
     assert f"{cgroup} may use 600.0 MiB" in report
     assert "HOST_KILLED" in report
     assert "a second" in report
+    assert "of arrays and tensors were kept by list 'history' in __main__ (" in report
     made = line_of("grow.py", "np.ones")
     assert f"line {made} of grow.py (`return np.ones((512, 512), np.float32)`)" in report
     # The box is a run now, once.
@@ -171,72 +175,159 @@ def test_a_death_that_is_not_of_memory_is_told_with_what_was_held(
     assert 90 * MIB < int(largest["bytes"]) < 110 * MIB
 
 
-def run_cause(
-    environment: dict[str, str], cgroup: Path, *arguments: str
-) -> subprocess.CompletedProcess[str]:
-    job = [sys.executable, str(SCRIPTS / "host_causes.py"), *arguments]
-    return run_job(job, environment, cgroup)
+# The number that the remedy's code has.
+ADVISED = "the number that is advised"
 
 
-def killed_for(environment: dict[str, str], cgroup: Path, cause: str, kind: str) -> dict[str, Any]:
-    """Has the kernel kill the job of a cause, as installed; returns the part and the remedy."""
-    del environment["OOM_FORENSICS_HOST"]
-    assert run_cause(environment, cgroup, cause).returncode == -signal.SIGKILL
+class Killed(NamedTuple):
+    """A job that the kernel kills, and what its report has to say."""
+
+    cause: str
+    kind: str
+    # What the sentence of that kind says, in this order.
+    sentence: tuple[str, ...]
+    remedy: str
+    # The line of the program that it names has this; empty: it names none.
+    line: str = ""
+    # The argument with which the job does as it was told, and lives; empty: that is not tried.
+    cure: str = ""
+    # NumPy and Python are watched, not what is watched always.
+    watched: bool = False
+
+
+KILLED = (
+    Killed(
+        "retracing",
+        "RETRACING",
+        (
+            "The function train_step was traced ",
+            "The argument that changes is rate: 0.0",
+        ),
+        "stop_retracing",
+        "train_step(x, tf.constant(rate)",
+        "cured",
+    ),
+    Killed(
+        "compiled",
+        "COMPILE_CACHE",
+        ("XLA compiled the function embed at ", " times and keeps all of that"),
+        "fewer_compilations",
+        "embed(tf.ones([length",
+        "cured",
+    ),
+    Killed(
+        "shuffle",
+        "PIPELINE_BUFFER",
+        (
+            "The dataset's shuffle() at ",
+            "keeps up to 2,000 elements of 1.00 MiB, 1.95 GiB together",
+            " tensors of that size were live at the end",
+        ),
+        "smaller_buffer",
+        "images.shuffle(",
+        ADVISED,
+    ),
+    Killed(
+        "cache",
+        "PIPELINE_BUFFER",
+        ("The dataset's cache() at ", "keeps all elements, of 1.00 MiB each"),
+        "smaller_buffer",
+        "else images.cache()",
+        "cured",
+    ),
+    Killed(
+        "parallel",
+        "PIPELINE_BUFFER",
+        ("The dataset's parallel map() at ", "keeps up to 16 elements of 36.0 MiB"),
+        "smaller_buffer",
+        "num_parallel_calls=int(CURED or 16)",
+        ADVISED,
+    ),
+    Killed(
+        "save",
+        "CHECKPOINT",
+        ("died within Model.save() at ",),
+        "save_in_place",
+        "model.save(",
+        "cured",
+    ),
+    Killed(
+        "malloc",
+        "HELD_BY_MALLOC",
+        ("were freed by the program and are still held by malloc",),
+        "trim_malloc",
+        cure="cured",
+    ),
+    Killed(
+        "workers",
+        "OTHER_PROCESSES",
+        ("were not this process's own, but other processes' of the cgroup",),
+        "fewer_workers",
+    ),
+    Killed(
+        "models",
+        "RETRACING",
+        ("was traced ", "the function itself is made again"),
+        "stop_retracing",
+        "results.append(model.fit(",
+    ),
+    Killed(
+        "tensors",
+        "HOST_GROWTH",
+        ("makes is kept: ", " blocks, ", " a second more"),
+        "release_host_growth",
+        "tf.nn.relu(",
+    ),
+    Killed(
+        "predict",
+        "HOST_GROWTH",
+        ("makes is kept: ", " blocks, ", " a second more"),
+        "release_host_growth",
+        "features.append(model.predict(",
+        watched=True,
+    ),
+    Killed(
+        "data_set",
+        "HOST_DATA_SET",
+        ("was made as a whole at ",),
+        "stream_data_set",
+        "images = np.ones(",
+        watched=True,
+    ),
+)
+
+
+@pytest.mark.parametrize("job", KILLED, ids=lambda job: job.cause)
+def test_a_killed_job_is_told_with_its_cause_its_line_and_a_cure_that_holds(
+    job: Killed, environment: dict[str, str], cgroup: Path
+) -> None:
+    if not job.watched:
+        del environment["OOM_FORENSICS_HOST"]
+    run = [sys.executable, str(SCRIPTS / "host_causes.py"), job.cause]
+    ended = run_job(run, environment, cgroup)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+
     series = host_memory(environment)
+
     assert series["verdict"]["kind"] == "HOST_KILLED"
-    (part,) = [part for part in series["verdict"]["parts"] if part["kind"] == kind]
-    return {"sentence": part["sentence"], "remedy": series["remedies"][0]}
-
-
-def ends_well(environment: dict[str, str], cgroup: Path, cause: str, cure: str = "cured") -> bool:
-    """Whether the job lives in the same cgroup as soon as it does as it was told."""
-    return run_cause(environment, cgroup, cause, cure).returncode == 0
-
-
-def test_a_function_that_is_traced_without_end_is_named_with_its_argument(
-    environment: dict[str, str], cgroup: Path
-) -> None:
-    told = killed_for(environment, cgroup, "retracing", "RETRACING")
-    called = line_of("host_causes.py", "train_step(x, tf.constant(rate)")
-    assert "The function train_step was traced " in told["sentence"]
-    assert f" times at line {called} of host_causes.py" in told["sentence"]
-    assert "The argument that changes is rate: 0.0" in told["sentence"]
-    assert told["remedy"]["kind"] == "stop_retracing"
-    assert "Hand it rate as a tensor" in told["remedy"]["detail"]
-    assert ends_well(environment, cgroup, "retracing")
-
-
-def test_a_shuffle_that_keeps_too_much_is_named_with_what_it_keeps(
-    environment: dict[str, str], cgroup: Path
-) -> None:
-    told = killed_for(environment, cgroup, "shuffle", "PIPELINE_BUFFER")
-    made = line_of("host_causes.py", "images.shuffle(")
-    assert f"The dataset's shuffle() at line {made} of host_causes.py" in told["sentence"]
-    assert "keeps up to 2,000 elements of 1.00 MiB, 1.95 GiB together" in told["sentence"]
-    fits = told["remedy"]["code"].removeprefix("dataset.shuffle(").removesuffix(")")
-    assert int(fits) < 600
-    assert ends_well(environment, cgroup, "shuffle", fits)
-
-
-def test_a_cache_in_memory_is_named_and_one_in_a_file_fits(
-    environment: dict[str, str], cgroup: Path
-) -> None:
-    told = killed_for(environment, cgroup, "cache", "PIPELINE_BUFFER")
-    made = line_of("host_causes.py", "else images.cache()")
-    assert f"The dataset's cache() at line {made} of host_causes.py" in told["sentence"]
-    assert "keeps all elements, of 1.00 MiB each" in told["sentence"]
-    assert told["remedy"]["title"] == "Cache the dataset in a file, not in memory"
-    assert ends_well(environment, cgroup, "cache")
-
-
-def test_a_save_that_needs_the_model_twice_is_where_the_job_died(
-    environment: dict[str, str], cgroup: Path
-) -> None:
-    told = killed_for(environment, cgroup, "save", "CHECKPOINT")
-    saved = line_of("host_causes.py", "model.save(")
-    assert f"died within Model.save() at line {saved} of host_causes.py" in told["sentence"]
-    assert told["remedy"]["code"] == "tf.train.Checkpoint(model=model).write(path)"
-    assert ends_well(environment, cgroup, "save")
+    # What explains the others comes first.
+    part = series["verdict"]["parts"][1]
+    assert part["kind"] == job.kind, series["verdict"]
+    rest = part["sentence"]
+    for words in job.sentence:
+        assert words in rest, part["sentence"]
+        rest = rest.partition(words)[2]
+    if job.line:
+        line = line_of("host_causes.py", job.line)
+        assert f"line {line} of host_causes.py" in part["sentence"]
+        assert series["remedies"][0]["line"]["line"] == line
+    assert series["remedies"][0]["kind"] == job.remedy
+    if job.cure:
+        cure = job.cure
+        if cure == ADVISED:
+            cure = "".join(filter(str.isdigit, series["remedies"][0]["code"]))
+        cured = run_job([*run, cure], environment, cgroup)
+        assert cured.returncode == 0, cured.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -247,7 +338,20 @@ def test_a_job_that_is_asked_to_end_while_memory_is_not_short_leaves_nothing(
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_as_installed_the_growth_is_told_and_how_to_learn_its_line(
+def test_a_job_that_is_asked_to_end_while_memory_is_short_is_told(
+    environment: dict[str, str], cgroup: Path
+) -> None:
+    ended = grow(environment, "asked", "320", str(int(signal.SIGTERM)), cgroup=cgroup)
+    assert ended.returncode == -signal.SIGTERM
+    series = host_memory(environment)
+    assert series["end"]["kind"] == "asked"
+    assert (
+        "was asked to end (SIGTERM or Ctrl-C) while memory was short" in series["end"]["sentence"]
+    )
+    assert series["holders"][0]["line"]["line"] == line_of("grow.py", "np.ones")
+
+
+def test_as_installed_the_growth_is_told_with_its_list_and_how_to_learn_its_line(
     environment: dict[str, str], cgroup: Path
 ) -> None:
     del environment["OOM_FORENSICS_HOST"]
@@ -255,6 +359,8 @@ def test_as_installed_the_growth_is_told_and_how_to_learn_its_line(
     report = ask(environment, "report", environment["OOM_FORENSICS_LOGDIR"])
     assert "HOST_KILLED" in report
     assert "HOST_GROWTH" in report
+    assert "of arrays and tensors were kept by list 'history' in __main__ (" in report
+    assert "the program was at line " in report
     assert "start it with `oom-forensics run -- python ...`" in report
 
 
@@ -290,6 +396,62 @@ def test_the_next_start_makes_a_run_of_it_and_says_where(
     (run,) = (tmp_path / "logs/plugins/profile").iterdir()
     assert f"an earlier process died without a word: oom-forensics report {run}" in again.stderr
     assert list(tmp_path.rglob("*.oombox")) == []
+
+
+_FILLS_A_NOTEBOOK = """
+import time
+import numpy as np
+import tensorflow as tf
+kept = []
+while True:
+    kept.append(np.ones((512, 512), np.float32))
+    time.sleep(0.004)
+"""
+
+
+def run_cell(manager: KernelManager, code: str) -> str:
+    """Returns what the cell printed until it ended, or its kernel died."""
+    client = manager.client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=TIMEOUT_S)
+        cell = client.execute(code)
+        printed = ""
+        while manager.is_alive():
+            with contextlib.suppress(queue.Empty):
+                message = client.get_iopub_msg(timeout=1)
+                if message["parent_header"].get("msg_id") != cell:
+                    continue
+                printed += message["content"].get("text", "")
+                if message["content"].get("execution_state") == "idle":
+                    break
+        return printed
+    finally:
+        client.stop_channels()
+
+
+def test_a_notebook_that_starts_its_kernel_again_says_of_what_the_last_one_died(
+    environment: dict[str, str], cgroup: Path
+) -> None:
+    manager = KernelManager()
+    assert manager.kernel_spec is not None
+    join = f'echo $$ > {cgroup}/cgroup.procs; exec "$@"'
+    launch = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    manager.kernel_spec.argv = ["sh", "-c", join, "sh", *launch]
+    manager.start_kernel(env=environment)
+    try:
+        run_cell(manager, _FILLS_A_NOTEBOOK)
+        assert not manager.is_alive()
+        manager.restart_kernel(now=True)
+        printed = run_cell(manager, "import tensorflow, time; time.sleep(3)")
+    finally:
+        manager.shutdown_kernel(now=True)
+    said = "OOM Forensics: an earlier process died without a word: oom-forensics report "
+    assert said in printed
+    report = ask(environment, "report", printed.partition(said)[2].split("\n")[0])
+    assert "HOST_KILLED" in report
+    assert "makes is kept: " in report
+    assert "were kept by list 'kept' in __main__ (" in report
 
 
 def test_a_crash_by_an_out_of_memory_is_told_by_the_run_of_that(

@@ -25,6 +25,11 @@ constexpr double kMuchHeldByMalloc = 0.25;
 constexpr double kMuchOfTraces = 0.2;
 constexpr double kMuchInBuffer = 0.25;
 constexpr double kMuchInSave = 0.1;
+constexpr double kMuchInExecutables = 0.2;
+// What a container held is worth a sentence.
+constexpr double kMuchHeld = 0.1;
+// So is what other processes have.
+constexpr double kMuchElsewhere = 0.25;
 // A function that was traced less often is not traced without bound; as of an
 // out-of-memory of a pool (forensics/causes).
 constexpr uint64_t kManyTraces = 6;
@@ -145,7 +150,9 @@ std::optional<HostCause> FindRetracing(const HostCase& host_case) {
   cause.remedy = MakeRemedy(
       "stop_retracing", absl::StrCat("Have ", traced->name, " traced once"),
       traced->what.empty()
-          ? "Make the tf.function once, outside of the loop."
+          ? "Make the tf.function, or the model of Keras that has it, once, "
+            "outside of the loop. Or keep none of those of earlier rounds: "
+            "what fit() returns keeps its model (.model); keep its .history."
           : absl::StrCat("Hand it ", argument,
                          " as a tensor (tf.constant), not as a number or "
                          "another object of Python; where its shape changes, "
@@ -156,81 +163,219 @@ std::optional<HostCause> FindRetracing(const HostCase& host_case) {
   return cause;
 }
 
-// A node of tf.data keeps many elements.
-std::optional<HostCause> FindPipelineBuffer(const HostCase& host_case) {
+// What a node of tf.data may keep.
+struct Buffer {
+  const HostActivity* node = nullptr;
+  // At most, at the end.
+  uint64_t bytes = 0;
+  // Tensors of the size of an element that were live then.
+  uint64_t tensors = 0;
+
+  bool is_cache() const { return node->name == "cache"; }
+  bool is_map() const { return node->name == "map"; }
+  // It decides by itself how many elements it keeps (tf.data.AUTOTUNE).
+  bool is_tuned() const { return node->live == 0 && !is_cache(); }
+};
+
+// It has no more than what came since it was made. Of one that decides by
+// itself, what is live tells.
+Buffer BufferOf(const HostCase& host_case, const HostActivity& node) {
   const HostMemoryTrace& memory = host_case.host.host_memory;
   const auto tensors_at = [&](int64_t time_ns) {
-    return QuantityAt(memory, schema::kHostTensors, time_ns) +
-           QuantityAt(memory, schema::kHostPools, time_ns);
+    // What a pool has taken it need not have touched.
+    return std::min(QuantityAt(memory, schema::kRssAnon, time_ns),
+                    QuantityAt(memory, schema::kHostTensors, time_ns) +
+                        QuantityAt(memory, schema::kHostPools, time_ns));
   };
-  // What it can have is bounded by what came since it was made. How many
-  // elements tf.data prefetches by itself, it keeps small.
-  const auto holds = [&](const HostActivity& buffer) {
-    const uint64_t now = tensors_at(INT64_MAX);
-    const uint64_t came = now - std::min(now, tensors_at(buffer.first_ns));
-    if (buffer.live == 0) return buffer.name == "cache" ? came : 0;
-    return buffer.element_bytes != 0 &&
-                   buffer.live < came / buffer.element_bytes
-               ? buffer.live * buffer.element_bytes
-               : came;
-  };
-  const HostActivity* const buffer =
-      LargestOf(host_case, schema::kBufferActivity, holds);
-  if (buffer == nullptr || ShareOf(holds(*buffer), host_case) < kMuchInBuffer) {
-    return std::nullopt;
+  const uint64_t now = tensors_at(INT64_MAX);
+  const uint64_t came = now - std::min(now, tensors_at(node.first_ns));
+  Buffer buffer;
+  buffer.node = &node;
+  if (host_case.blocks != nullptr && node.element_bytes != 0) {
+    buffer.tensors = CountTensorsOf(host_case.host, *host_case.blocks,
+                                    node.element_bytes);
   }
-  const auto line = LineOf(host_case, *buffer);
-  const bool is_cache = buffer->name == "cache";
+  const uint64_t elements = buffer.is_tuned() ? buffer.tensors : node.live;
+  const bool is_bounded =
+      buffer.is_tuned() || (elements != 0 && node.element_bytes != 0 &&
+                            elements < came / node.element_bytes);
+  buffer.bytes =
+      is_bounded ? std::min(came, elements * node.element_bytes) : came;
+  return buffer;
+}
+
+Remedy RemedyOf(const HostCase& host_case, const Buffer& buffer) {
+  if (buffer.is_cache()) {
+    Remedy remedy = MakeRemedy(
+        "smaller_buffer", "Cache the dataset in a file, not in memory",
+        "Give cache() the path of a file on a local disk.", buffer.bytes);
+    remedy.set_code("dataset.cache(\"/path/of/a/file\")");
+    return remedy;
+  }
+  const HostActivity& node = *buffer.node;
+  const uint64_t had = QuantityAt(host_case.host.host_memory, schema::kRssAnon,
+                                  node.first_ns);
+  const uint64_t room = host_case.whole - std::min(host_case.whole, had);
+  const uint64_t fits =
+      node.element_bytes == 0
+          ? 0
+          : static_cast<uint64_t>(static_cast<double>(room) * kRoomForBuffer) /
+                node.element_bytes;
+  const std::string what = buffer.is_map()
+                               ? "Or have each call make a smaller element."
+                               : "Or shuffle names or numbers, and read them "
+                                 "after that.";
+  const std::string argument =
+      buffer.is_map() ? "num_parallel_calls" : "buffer_size";
+  Remedy remedy = MakeRemedy(
+      "smaller_buffer", absl::StrCat("Let ", node.name, "() keep less"),
+      fits == 0 ? absl::StrCat("Give it a smaller ", argument,
+                               ". Or let it have smaller elements.")
+                : absl::StrCat("Give it a ", argument, " of ", fits,
+                               " at most: they take half of what the limit "
+                               "left when it was made. ",
+                               buffer.node->name == "prefetch" ? "" : what),
+      buffer.bytes);
+  if (fits != 0) {
+    remedy.set_code(buffer.is_map()
+                        ? absl::StrCat("dataset.map(function, "
+                                       "num_parallel_calls=",
+                                       fits, ")")
+                        : absl::StrCat("dataset.", node.name, "(", fits, ")"));
+  }
+  return remedy;
+}
+
+// A node of tf.data keeps many elements.
+std::optional<HostCause> FindPipelineBuffer(const HostCase& host_case) {
+  Buffer buffer;
+  for (const HostActivity& node : host_case.host.host_memory.activities) {
+    if (node.kind != schema::kBufferActivity) continue;
+    const Buffer other = BufferOf(host_case, node);
+    if (other.bytes > buffer.bytes) buffer = other;
+  }
+  if (ShareOf(buffer.bytes, host_case) < kMuchInBuffer) return std::nullopt;
+  const HostActivity& node = *buffer.node;
+  const auto line = LineOf(host_case, node);
+  const bool is_sized = node.element_bytes != 0;
+  const std::string size = FormatBytes(node.element_bytes);
   HostCause cause;
   cause.kind = "PIPELINE_BUFFER";
-  cause.share = ShareOf(holds(*buffer), host_case);
-  const bool is_sized = buffer->element_bytes != 0;
-  const std::string size = FormatBytes(buffer->element_bytes);
-  cause.sentence = absl::StrCat(
-      "The dataset's ", buffer->name, "()", AtLine(line), " keeps ",
-      is_cache ? absl::StrCat("all elements",
-                              is_sized ? ", of " + size + " each" : "")
-               : absl::StrCat(
-                     "up to ", CountOf(buffer->live, "element"),
-                     is_sized ? absl::StrCat(" of ", size, ", ",
-                                             FormatBytes(buffer->element_bytes *
-                                                         buffer->live),
-                                             " together")
-                              : ""),
-      ". TensorFlow's memory grew by ", FormatBytes(holds(*buffer)),
-      " since it was made; how many elements it had by then is not recorded.");
-  cause.evidence = MakeEvidence("buffer_bytes",
-                                static_cast<double>(holds(*buffer)), "bytes");
-  if (is_cache) {
-    cause.remedy = MakeRemedy(
-        "smaller_buffer", "Cache the dataset in a file, not in memory",
-        "Give cache() the path of a file on a local disk.", holds(*buffer));
-    cause.remedy->set_code("dataset.cache(\"/path/of/a/file\")");
+  cause.share = ShareOf(buffer.bytes, host_case);
+  cause.sentence =
+      absl::StrCat("The dataset's ", buffer.is_map() ? "parallel " : "",
+                   node.name, "()", AtLine(line), " keeps ");
+  if (buffer.is_cache()) {
+    absl::StrAppend(&cause.sentence, "all elements",
+                    is_sized ? absl::StrCat(", of ", size, " each") : "");
+  } else if (buffer.is_tuned()) {
+    absl::StrAppend(&cause.sentence,
+                    "as many elements as it finds best (AUTOTUNE), of ", size,
+                    " each");
   } else {
-    const uint64_t had = QuantityAt(memory, schema::kRssAnon, buffer->first_ns);
-    const uint64_t room = host_case.whole - std::min(host_case.whole, had);
-    const uint64_t fits =
-        buffer->element_bytes == 0
-            ? 0
-            : static_cast<uint64_t>(static_cast<double>(room) *
-                                    kRoomForBuffer) /
-                  buffer->element_bytes;
-    cause.remedy = MakeRemedy(
-        "smaller_buffer", absl::StrCat("Let ", buffer->name, "() keep less"),
-        fits == 0
-            ? "Give it a smaller buffer_size, or smaller elements: "
-              "shuffle names or numbers, and read them after that."
-            : absl::StrCat("Give it a buffer_size of ", fits,
-                           " at most: they take half of what the limit left "
-                           "when it was made. Or shuffle names or numbers, and "
-                           "read them after that."),
-        holds(*buffer));
-    if (fits != 0) {
-      cause.remedy->set_code(
-          absl::StrCat("dataset.", buffer->name, "(", fits, ")"));
+    absl::StrAppend(
+        &cause.sentence, "up to ", CountOf(node.live, "element"),
+        is_sized ? absl::StrCat(" of ", size, ", ",
+                                FormatBytes(node.element_bytes * node.live),
+                                " together")
+                 : "");
+  }
+  absl::StrAppend(
+      &cause.sentence, ". TensorFlow's memory grew by ",
+      FormatBytes(buffer.bytes), " since it was made; ",
+      buffer.tensors == 0
+          ? "how many elements it had by then is not recorded."
+          : absl::StrCat(CountOf(buffer.tensors, "tensor"), " of that size ",
+                         buffer.tensors == 1 ? "was" : "were",
+                         " live at the end."));
+  cause.evidence = MakeEvidence("buffer_bytes",
+                                static_cast<double>(buffer.bytes), "bytes");
+  cause.remedy = RemedyOf(host_case, buffer);
+  if (line.has_value()) *cause.remedy->mutable_line() = *line;
+  return cause;
+}
+
+// What the process has that is neither of tensors nor of Python.
+uint64_t OtherMallocAt(const HostMemoryTrace& memory, int64_t time_ns) {
+  const uint64_t own = QuantityAt(memory, schema::kRssAnon, time_ns);
+  uint64_t known = 0;
+  for (const std::string_view name :
+       {schema::kHostTensors, schema::kHostPools, schema::kHostNative,
+        schema::kHostPython}) {
+    known += QuantityAt(memory, name, time_ns);
+  }
+  return own - std::min(own, known);
+}
+
+// XLA compiles a function again and again, and keeps all that it compiled.
+std::optional<HostCause> FindCompileCache(const HostCase& host_case) {
+  const HostActivity* const compiled = LargestOf(
+      host_case, schema::kCompileActivity,
+      [](const HostActivity& activity) {
+        return activity.live < kManyTraces ? 0 : activity.live;
+      });
+  if (compiled == nullptr) return std::nullopt;
+  const HostMemoryTrace& memory = host_case.host.host_memory;
+  const uint64_t before = OtherMallocAt(memory, compiled->first_ns);
+  const uint64_t now = OtherMallocAt(memory, INT64_MAX);
+  const uint64_t grown = now - std::min(now, before);
+  if (ShareOf(grown, host_case) < kMuchInExecutables) return std::nullopt;
+  // A thread of TensorFlow's compiles; the program's line is where it was
+  // traced.
+  auto line = LineOf(host_case, *compiled);
+  for (const HostActivity& traced : memory.activities) {
+    if (!line.has_value() && traced.kind == schema::kTraceActivity &&
+        traced.name == compiled->name) {
+      line = LineOf(host_case, traced);
     }
   }
+  HostCause cause;
+  cause.kind = "COMPILE_CACHE";
+  cause.share = ShareOf(grown, host_case);
+  cause.sentence = absl::StrCat(
+      "XLA compiled the function ", compiled->name, AtLine(line), " ",
+      FormatCount(compiled->live),
+      " times and keeps all of that: its cache drops none. Beside tensors and "
+      "Python's objects the process grew by ",
+      FormatBytes(grown), " since the first, ",
+      FormatBytes(grown / compiled->live), " for each.");
+  cause.evidence = MakeEvidence(
+      "executables", static_cast<double>(compiled->live), "executables");
+  cause.remedy = MakeRemedy(
+      "fewer_compilations",
+      absl::StrCat("Have ", compiled->name, " compiled for a few shapes"),
+      "XLA compiles it again for each other shape of its arguments: pad them "
+      "to a few fixed sizes. Or compile it without XLA (jit_compile=False).",
+      grown);
   if (line.has_value()) *cause.remedy->mutable_line() = *line;
+  return cause;
+}
+
+// Other processes use up what they share with this one.
+std::optional<HostCause> FindOtherProcesses(const HostCase& host_case) {
+  const HostMemoryTrace& memory = host_case.host.host_memory;
+  const uint64_t used = memory.Last(schema::kHostUsed);
+  const uint64_t own = memory.Last(schema::kRssAnon) +
+                       memory.Last(schema::kRssShmem) +
+                       memory.Last(schema::kHostCache);
+  const uint64_t others = used - std::min(used, own);
+  if (ShareOf(others, host_case) < kMuchElsewhere) return std::nullopt;
+  const bool is_cgroup = memory.NumberOf(schema::kHostLimit) != 0;
+  HostCause cause;
+  cause.kind = "OTHER_PROCESSES";
+  cause.share = ShareOf(others, host_case);
+  cause.sentence = absl::StrCat(
+      FormatBytes(others), " of what was in use were not this process's own, ",
+      "but other processes' of the ", is_cgroup ? "cgroup" : "machine",
+      ": its own workers, if it has any.");
+  cause.evidence =
+      MakeEvidence("other_bytes", static_cast<double>(others), "bytes");
+  cause.remedy = MakeRemedy(
+      "fewer_workers", "Have fewer worker processes, or smaller ones",
+      "Each worker that is forked has memory of its own for all that it loads "
+      "or writes to. Start them before the program loads its data, let them "
+      "hand over what they make piece by piece, or use threads (tf.data).",
+      others);
   return cause;
 }
 
@@ -267,28 +412,31 @@ std::optional<HostCause> FindCheckpoint(const HostCase& host_case) {
   return cause;
 }
 
+// Of the blocks that a line made and that are kept; 0: not known.
+uint64_t MeanBytes(const HostMemoryHolder& holder) {
+  return holder.count() == 0 || holder.estimated() || !holder.has_line()
+             ? 0
+             : holder.bytes() / holder.count();
+}
+
+bool IsDataSet(const HostMemoryHolder& holder, const HostCase& host_case) {
+  return ShareOf(MeanBytes(holder), host_case) >= kLargeBlock;
+}
+
 // One block that takes much of the limit.
 std::optional<HostCause> FindDataSet(const HostCase& host_case) {
   const HostMemoryHolder* largest = nullptr;
-  uint64_t largest_bytes = 0;
   for (const HeldByLine& held : host_case.held) {
-    const HostMemoryHolder& holder = held.holder;
-    if (holder.count() == 0 || holder.estimated() || !holder.has_line()) {
-      continue;
-    }
-    const uint64_t bytes = holder.bytes() / holder.count();
-    if (bytes > largest_bytes) {
-      largest_bytes = bytes;
-      largest = &holder;
+    if (IsDataSet(held.holder, host_case) &&
+        (largest == nullptr || MeanBytes(held.holder) > MeanBytes(*largest))) {
+      largest = &held.holder;
     }
   }
-  if (largest == nullptr || ShareOf(largest_bytes, host_case) < kLargeBlock) {
-    return std::nullopt;
-  }
+  if (largest == nullptr) return std::nullopt;
   HostCause cause;
   cause.kind = "HOST_DATA_SET";
   cause.share = ShareOf(largest->bytes(), host_case);
-  cause.sentence = absl::StrCat("A block of ", FormatBytes(largest_bytes),
+  cause.sentence = absl::StrCat("A block of ", FormatBytes(MeanBytes(*largest)),
                                 " was made as a whole at ",
                                 LongLineText(largest->line()), ".");
   cause.remedy = MakeRemedy(
@@ -302,6 +450,41 @@ std::optional<HostCause> FindDataSet(const HostCase& host_case) {
   return cause;
 }
 
+// Who held most arrays and tensors when Python looked last, in words; empty: it
+// did not look, or that is little.
+std::string HeldBy(const HostCase& host_case) {
+  const HostActivity* const holder =
+      LargestOf(host_case, schema::kHolderActivity,
+                [](const HostActivity& activity) {
+                  return activity.element_bytes;
+                });
+  if (holder == nullptr ||
+      ShareOf(holder->element_bytes, host_case) < kMuchHeld) {
+    return "";
+  }
+  const auto line = LineOf(host_case, *holder);
+  return absl::StrCat(
+      " When ", holder->what, " % of the limit were in use, ",
+      FormatBytes(holder->element_bytes), " of arrays and tensors were kept by ",
+      holder->name,
+      line.has_value() ? absl::StrCat(" (", ShortLine(*line), ")") : "", ".");
+}
+
+// Where the program was when Python looked last; empty: that is not known.
+std::string WhereItWas(const HostCase& host_case) {
+  const HostActivity* const last = LargestOf(
+      host_case, schema::kStackActivity, [](const HostActivity& activity) {
+        return static_cast<uint64_t>(std::max<int64_t>(0, activity.last_ns));
+      });
+  if (last == nullptr) return "";
+  const auto line = LineOf(host_case, *last);
+  return line.has_value() ? absl::StrCat(" When ", last->what,
+                                         " % of the limit were in use, the "
+                                         "program was at ",
+                                         LongLineText(*line), ".")
+                          : "";
+}
+
 std::optional<HostCause> FindGrowth(const HostCase& host_case) {
   const HostGrowth& growth = host_case.growth;
   if (growth.bytes_per_s == 0) return std::nullopt;
@@ -309,7 +492,7 @@ std::optional<HostCause> FindGrowth(const HostCase& host_case) {
   cause.kind = "HOST_GROWTH";
   cause.share = ShareOf(growth.bytes, host_case);
   cause.sentence =
-      absl::StrFormat("The process grew by %s a second for its last %.1f s.",
+      absl::StrFormat("The process grew by %s a second over the %.1f s before memory ran out.",
                       FormatBytes(growth.bytes_per_s),
                       static_cast<double>(growth.to_ns - growth.from_ns) / 1e9);
   cause.evidence = MakeEvidence(
@@ -324,10 +507,13 @@ std::optional<HostCause> FindGrowth(const HostCase& host_case) {
   const HostMemoryHolder* const grower =
       most == nullptr ? nullptr : &most->holder;
   const bool is_known =
-      grower != nullptr && grower->has_line() &&
+      grower != nullptr && (grower->has_line() || most->is_tensor) &&
       static_cast<double>(grower->growth_bytes_per_s()) >
           kMostOfGrowth * static_cast<double>(growth.bytes_per_s);
+  // A block as a whole is told as such.
+  if (is_known && IsDataSet(*grower, host_case)) return cause;
   if (!is_known) {
+    absl::StrAppend(&cause.sentence, HeldBy(host_case), WhereItWas(host_case));
     if (host_case.host.host_memory.NumberOf(schema::kHostWatched) == 0) {
       absl::StrAppend(
           &cause.sentence,
@@ -337,7 +523,9 @@ std::optional<HostCause> FindGrowth(const HostCase& host_case) {
     }
     return cause;
   }
-  absl::StrAppend(&cause.sentence, " What ", LongLineText(grower->line()),
+  absl::StrAppend(&cause.sentence, " What ",
+                  grower->has_line() ? LongLineText(grower->line())
+                                     : "op " + grower->owner(),
                   " makes is kept: ", FormatBytes(grower->bytes()), " in ",
                   CountOf(grower->count(), "block"), ", ",
                   FormatBytes(grower->growth_bytes_per_s()), " a second more.");
@@ -345,14 +533,17 @@ std::optional<HostCause> FindGrowth(const HostCase& host_case) {
     absl::StrAppend(&cause.sentence, " It is called by ",
                     LongLineText(most->callers.front()), ".");
   }
+  absl::StrAppend(&cause.sentence, HeldBy(host_case));
   cause.remedy = MakeRemedy(
       "release_host_growth",
-      absl::StrCat("Do not keep all that ", ShortLine(grower->line()),
+      absl::StrCat("Do not keep all that ",
+                   grower->has_line() ? ShortLine(grower->line())
+                                      : "op " + grower->owner(),
                    " makes"),
       "Keep sums or the last few of them, write them to a file, or bound "
       "what keeps them (collections.deque(maxlen=...)).",
       grower->bytes());
-  *cause.remedy->mutable_line() = grower->line();
+  if (grower->has_line()) *cause.remedy->mutable_line() = grower->line();
   return cause;
 }
 
@@ -369,12 +560,14 @@ std::optional<HostCause> FindHeldByMalloc(const HostCase& host_case) {
   cause.evidence =
       MakeEvidence("malloc_free_bytes", static_cast<double>(held), "bytes");
   cause.remedy = MakeRemedy(
-      "fewer_arenas", "Let malloc give back what was freed",
-      "Set MALLOC_ARENA_MAX=2 and MALLOC_TRIM_THRESHOLD_=131072 before the "
-      "program starts, or load tcmalloc with LD_PRELOAD.",
+      "trim_malloc", "Have malloc give back what was freed",
+      "Call malloc_trim(0) of the C library after the work that frees it. Or "
+      "start the program with MALLOC_MMAP_THRESHOLD_=65536, so that larger "
+      "blocks go back at once; where many threads allocate, with "
+      "MALLOC_ARENA_MAX=2.",
       held);
-  cause.remedy->set_code("MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072");
-  cause.remedy->mutable_values()->set_setting("MALLOC_ARENA_MAX=2");
+  cause.remedy->set_code("import ctypes; ctypes.CDLL(None).malloc_trim(0)");
+  cause.remedy->mutable_values()->set_setting("MALLOC_MMAP_THRESHOLD_=65536");
   return cause;
 }
 
@@ -384,9 +577,10 @@ struct Finder {
   bool explains_growth;
 };
 constexpr Finder kFinders[] = {
-    {FindRetracing, true},  {FindPipelineBuffer, true},
-    {FindCheckpoint, true}, {FindDataSet, false},
-    {FindGrowth, false},    {FindHeldByMalloc, false},
+    {FindCompileCache, true},    {FindRetracing, true},
+    {FindPipelineBuffer, true},  {FindCheckpoint, true},
+    {FindOtherProcesses, false}, {FindDataSet, false},
+    {FindHeldByMalloc, false},   {FindGrowth, false},
 };
 
 }  // namespace

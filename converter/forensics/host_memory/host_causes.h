@@ -17,6 +17,8 @@ namespace oom_forensics {
 // What is known of a process that died while memory was short.
 struct HostCase {
   const HostTrace& host;
+  // Null: no blocks are known.
+  const AllocatorReplay* blocks;
   // The largest first.
   const std::vector<HeldByLine>& held;
   const HostGrowth& growth;

@@ -1,7 +1,10 @@
 #include "converter/forensics/host_memory/host_growth.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "converter/forensics/source_frames.h"
@@ -20,6 +23,14 @@ constexpr int64_t kShortestNs = kSecondNs / 2;
 // share of it.
 constexpr double kLeastOfShare = 0.25;
 constexpr size_t kQuarters = 4;
+// But one that takes this part of what there is by its end in the shortest time
+// needs not go on.
+constexpr double kBurst = 0.25;
+// At its limit a process may go on for a while before it is killed, and has to
+// read its code again and again: so long at most, and with no more than this
+// part of what it has grown.
+constexpr int64_t kLongestAtLimitNs = 5 * kSecondNs;
+constexpr double kNoGrowth = 0.01;
 // Less than this part of what there was is no growth.
 constexpr double kLeastOfWhole = 0.05;
 
@@ -28,25 +39,66 @@ struct Sum {
   double count = 0;
   double grown_bytes = 0;
   bool estimated = false;
+  // The last one.
   AllocationSite site;
+  bool is_one_op = true;
   // By the call that led there, what it made.
   std::map<StackIndex, double> by_call;
 };
 
-// The user's frames of a call beyond the first.
+// What an op of TensorFlow made; others have neither.
+bool IsTensor(const AllocationSite& site) {
+  return site.dtype != 0 || site.shape != kEmptyString;
+}
+
+// The op, without the numbers by which TensorFlow tells those of one name apart:
+// a model or function that is made again has others each time
+// ("adam_3/dense_6_kernel", "__inference_step_220").
+std::string OwnerOf(const std::string& op) {
+  constexpr std::string_view kFunction = "__inference_";
+  std::string owner;
+  for (size_t i = op.rfind(kFunction, 0) == 0 ? kFunction.size() : 0;
+       i < op.size(); ++i) {
+    size_t end = i + 1;
+    while (end < op.size() && std::isdigit(op[end]) != 0) ++end;
+    if (op[i] == '_' && end > i + 1) {
+      i = end - 1;
+    } else {
+      owner += op[i];
+    }
+  }
+  return owner;
+}
+
+// The user's frames of a call beyond the line of the first: a comprehension is
+// a frame of its own.
 std::vector<SourceFrame> CallersOf(const HostTrace& host, StackIndex call) {
   std::vector<SourceFrame> callers;
   if (call == kNoStack) return callers;
-  bool is_first = true;
+  SourceFrame first;
   for (const StackFrame& frame : host.source.StackAt(call).frames) {
     if (frame.is_library || frame.line == kNoLine) continue;
-    if (!is_first) callers.push_back(MakeSourceFrame(host, frame.line));
-    is_first = false;
+    SourceFrame caller = MakeSourceFrame(host, frame.line);
+    if (first.file().empty()) first = caller;
+    if (caller.file() != first.file() || caller.line() != first.line()) {
+      callers.push_back(std::move(caller));
+    }
   }
   return callers;
 }
 
 }  // namespace
+
+uint64_t CountTensorsOf(const HostTrace& host, const AllocatorReplay& blocks,
+                        uint64_t bytes) {
+  const AllocatorTrace& trace = blocks.trace();
+  uint64_t count = 0;
+  for (const Row row : blocks.LiveAt(blocks.end_position())) {
+    count += blocks.BytesOf(row) == bytes &&
+             IsTensor(host.sites.Get(trace.site[row]));
+  }
+  return count;
+}
 
 HostGrowth GrowthAtLast(const HostMemoryTrace& memory) {
   HostGrowth growth;
@@ -61,13 +113,21 @@ HostGrowth GrowthAtLast(const HostMemoryTrace& memory) {
     return static_cast<double>(own->bytes[at]);
   };
   growth.to_ns = times.back();
-  // The longest time up to the end over which it grew all along.
-  for (int64_t range_ns = std::min(kLongestNs, times.back() - times.front());
+  for (size_t i = times.size();
+       i-- > 0 && times[i] >= times.back() - kLongestAtLimitNs &&
+       static_cast<double>(own->bytes[i]) >=
+           (1 - kNoGrowth) * static_cast<double>(own->bytes.back());) {
+    growth.to_ns = times[i];
+  }
+  // The longest time up to then over which it grew all along.
+  for (int64_t range_ns = std::min(kLongestNs, growth.to_ns - times.front());
        range_ns >= kShortestNs; range_ns /= 2) {
     const int64_t from_ns = growth.to_ns - range_ns;
     const double grown = bytes_at(growth.to_ns) - bytes_at(from_ns);
     if (grown <= kLeastOfWhole * bytes_at(growth.to_ns)) continue;
-    bool is_steady = true;
+    bool is_steady = range_ns / 2 < kShortestNs &&
+                     grown > kBurst * bytes_at(growth.to_ns);
+    bool has_each_quarter = true;
     for (size_t i = 0; i < kQuarters; ++i) {
       const int64_t begin_ns = from_ns + range_ns /
                                              static_cast<int64_t>(kQuarters) *
@@ -75,8 +135,9 @@ HostGrowth GrowthAtLast(const HostMemoryTrace& memory) {
       const double share =
           bytes_at(begin_ns + range_ns / static_cast<int64_t>(kQuarters)) -
           bytes_at(begin_ns);
-      is_steady &= share >= kLeastOfShare * grown / kQuarters;
+      has_each_quarter &= share >= kLeastOfShare * grown / kQuarters;
     }
+    is_steady |= has_each_quarter;
     if (!is_steady) continue;
     growth.from_ns = from_ns;
     growth.bytes = static_cast<uint64_t>(grown);
@@ -92,12 +153,13 @@ std::vector<HeldByLine> HoldersByLine(const HostTrace& host,
                                       const HostGrowth& growth, size_t limit) {
   const AllocatorTrace& trace = blocks.trace();
   // By line; where none is known, by who asked.
-  std::map<std::pair<LineId, StringId>, Sum> sums;
+  std::map<std::pair<LineId, std::string>, Sum> sums;
   for (const Row row : blocks.LiveAt(blocks.end_position())) {
     const AllocationSite& site = host.sites.Get(trace.site[row]);
     const SiteSource source = SourceOf(host, site);
     const LineId line = source.line;
-    Sum& sum = sums[{line, line == kNoLine ? site.op : kEmptyString}];
+    Sum& sum = sums[{line, line == kNoLine ? OwnerOf(host.OpOf(site)) : ""}];
+    sum.is_one_op &= sum.count == 0 || sum.site.op == site.op;
     const double weight = trace.WeightOf(row);
     const double bytes = weight * static_cast<double>(blocks.BytesOf(row));
     sum.bytes += bytes;
@@ -118,7 +180,8 @@ std::vector<HeldByLine> HoldersByLine(const HostTrace& host,
     if (key.first != kNoLine) {
       *holder.mutable_line() = MakeSourceFrame(host, key.first);
     }
-    holder.set_owner(host.OpOf(sum.site));
+    const std::string& op = host.OpOf(sum.site);
+    holder.set_owner(sum.is_one_op ? op : OwnerOf(op));
     holder.set_bytes(static_cast<uint64_t>(sum.bytes));
     holder.set_count(static_cast<uint64_t>(sum.count + 0.5));
     holder.set_estimated(sum.estimated);
@@ -129,6 +192,7 @@ std::vector<HeldByLine> HoldersByLine(const HostTrace& host,
     const auto most = std::max_element(
         sum.by_call.begin(), sum.by_call.end(),
         [](const auto& a, const auto& b) { return a.second < b.second; });
+    held.is_tensor = IsTensor(sum.site);
     held.callers = CallersOf(host, most->first);
     holders.push_back(std::move(held));
   }

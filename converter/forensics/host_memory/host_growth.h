@@ -26,8 +26,14 @@ HostGrowth GrowthAtLast(const HostMemoryTrace& memory);
 // made: the user's frames around it, innermost first.
 struct HeldByLine {
   HostMemoryHolder holder;
+  // Its owner is an op.
+  bool is_tensor = false;
   std::vector<SourceFrame> callers;
 };
+
+// How many tensors of so many bytes are live.
+uint64_t CountTensorsOf(const HostTrace& host, const AllocatorReplay& blocks,
+                        uint64_t bytes);
 
 // Who holds the live blocks, by line of the program, the largest first; at most
 // `limit`. What grew, grew within `growth`.

@@ -156,11 +156,13 @@ class HostStory {
         (kind == "signal" && series_.end().signal() == SIGKILL);
     if (kind == "kernel" || (may_be_killed && IsShort())) {
       verdict.set_kind("HOST_KILLED");
-      verdict.set_sentence(absl::StrCat(
-          kind == "kernel" ? "The kernel killed the process for want of memory"
-                           : "Memory was used up when the process was killed",
-          ": ", LimitText(), ", and ", FormatBytes(used_),
-          " were in use at the last look."));
+      // Where it is known who killed it, the end has said so.
+      verdict.set_sentence(
+          kind == "kernel"
+              ? absl::StrCat("At the last look ", in_use, ".")
+              : absl::StrCat("Memory was used up when the process was killed: ",
+                             LimitText(), ", and ", FormatBytes(used_),
+                             " were in use at the last look."));
       if (kind != "kernel") {
         verdict.set_doubt(
             "who killed it is not known; memory was short, so it was likely "
@@ -179,7 +181,7 @@ class HostStory {
     AddPart(verdict.kind(), 1, verdict.sentence());
     if (verdict.kind() == "NOT_MEMORY") return;
     for (const HostCause& cause :
-         FindHostCauses({host_, held_, growth_, Whole()})) {
+         FindHostCauses({host_, blocks_, held_, growth_, Whole()})) {
       AddPart(cause.kind, cause.share, cause.sentence);
       if (cause.evidence.has_value()) {
         AddEvidence(cause.evidence->name(), cause.evidence->value(),

@@ -1,7 +1,7 @@
 """What the collector does in Python, in a process that has imported TensorFlow.
 
 The collector imports this module by itself when TensorFlow has loaded it; a user never
-does. It does seven things, most of them by wrapping functions of TensorFlow and Keras:
+does. It does eight things, most of them by wrapping functions of TensorFlow and Keras:
 
 - It learns the logdir of profiler sessions and TensorBoard callbacks. A profiler
   plugin is never told where a session writes to, and the report of an out-of-memory
@@ -15,6 +15,8 @@ does. It does seven things, most of them by wrapping functions of TensorFlow and
 - It learns which training step runs (`oom_forensics.in_training.training_steps`).
 - It tells the black box what is traced, buffered and saved
   (`oom_forensics.in_training.host_activities`).
+- It tells the black box who holds arrays and tensors while memory gets short
+  (`oom_forensics.in_training.host_shortage`).
 - It makes runs of the black boxes of earlier processes (`oom_forensics.logdir.black_boxes`).
 
 A function that is not as expected is left alone.
@@ -36,6 +38,7 @@ from oom_forensics.in_training.evidence.moments import (
 )
 from oom_forensics.in_training.evidence.out_of_memory import watch_out_of_memories
 from oom_forensics.in_training.host_activities import watch_host_activities
+from oom_forensics.in_training.host_shortage import watch_host_shortage
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.in_place import in_place_of
 from oom_forensics.in_training.keepers.evidence import watch_keepers
@@ -83,6 +86,7 @@ def activate(library: CollectorLibrary) -> None:
     at_out_of_memory.register(library)
     watch_out_of_memories(library)
     watch_host_activities(library)
+    watch_host_shortage(library)
     recover_at_start()
 
 

@@ -136,6 +136,23 @@ class CollectorLibrary:
             text = what.encode("utf-8", "backslashreplace")
             self._end_activity(activity, live, element_bytes, text)
 
+    def on_shortage(self, look: Callable[[int, int], None] | None) -> None:
+        """Has `look` called as the memory of the host gets short.
+
+        It gets the percentage in use and the bytes that are left, in a thread of the collector's
+        own; what it raises is swallowed. None ends that, and waits for a look that is under way.
+        """
+
+        def called(percent: int, left_bytes: int) -> None:
+            with contextlib.suppress(Exception):
+                if look is not None:
+                    look(percent, left_bytes)
+
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_uint64)
+        # A callback that may be called must not go.
+        self._shortage = [*getattr(self, "_shortage", ()), kind(called)]
+        self._library.OomForensics_OnShortage(self._shortage[-1] if look else kind(0))
+
     def start_stacks(self, hexversion: int, frames: list[KnownFrame]) -> str | None:
         """Begins to take the stacks of allocations; returns why that is not possible, or None.
 

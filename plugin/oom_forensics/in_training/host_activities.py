@@ -4,7 +4,7 @@ A process that is killed cannot be asked. What explains its memory must be in it
 then (core/black_box.h, Activity):
 
 - a function is traced, and runs for the first time after that;
-- a dataset that keeps elements is made (shuffle, cache, prefetch);
+- a dataset that keeps elements is made (shuffle, cache, prefetch, a parallel map);
 - a model or a checkpoint is saved.
 
 Nothing is kept of the objects but weak references. A function or class that is not as expected is
@@ -33,7 +33,13 @@ _BUFFER = 2
 _SAVE = 3
 # Of an argument that changes.
 _MOST_CHARACTERS = 60
-_BUFFERS = {"ShuffleDataset": "shuffle", "CacheDataset": "cache", "PrefetchDataset": "prefetch"}
+# Nodes of tf.data that keep elements: by which name they are asked for, and what says how many.
+_BUFFERS = {
+    "ShuffleDataset": ("shuffle", "_buffer_size"),
+    "CacheDataset": ("cache", ""),
+    "PrefetchDataset": ("prefetch", "_buffer_size"),
+    "ParallelMapDataset": ("map", "_num_parallel_calls"),
+}
 _SAVES = (
     ("keras.src.saving.saving_api", None, "save_model", "Model.save"),
     ("keras.src.saving.saving_api", None, "save_weights", "Model.save_weights"),
@@ -204,13 +210,14 @@ def _watch_buffers(module: ModuleType, activities: _Activities) -> None:
     @in_place_of(original, in_its_file=True)
     def init_and_tell(dataset: Any, *args: Any, **kwargs: Any) -> None:
         original(dataset, *args, **kwargs)
-        name = _BUFFERS.get(type(dataset).__name__.lstrip("_"))
-        if name is None:
+        name, size = _BUFFERS.get(type(dataset).__name__.lstrip("_"), ("", ""))
+        if not name:
             return
         with contextlib.suppress(Exception):
             if name == "cache" and _constant(getattr(dataset, "_filename", None)):
                 return
-            elements = int(_constant(getattr(dataset, "_buffer_size", None)) or 0)
+            # Below 0 (AUTOTUNE): TensorFlow decides.
+            elements = int(_constant(getattr(dataset, size, None)) or 0)
             activity = activities.begin(_BUFFER, name, sys._getframe(1))
             activities.end(activity, max(0, elements), _element_bytes(dataset))
 

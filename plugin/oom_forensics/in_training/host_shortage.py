@@ -1,0 +1,174 @@
+"""Who holds the arrays and tensors of a process whose memory gets short, told to the black box.
+
+A process that is killed cannot be asked. So Python looks while it grows: where its threads are,
+at once; then which lists, dicts and other containers hold most. It is bounded in time, and
+changes nothing.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import gc
+import itertools
+import sys
+import threading
+from collections import deque
+from collections.abc import Collection
+from types import FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from oom_forensics.in_training.collector_library import CollectorLibrary
+from oom_forensics.in_training.evidence.settings import EvidenceSettings
+from oom_forensics.in_training.evidence.written_run import Deadline
+from oom_forensics.in_training.keepers.chains import ChainFinder
+from oom_forensics.in_training.keepers.heap import Heap
+from oom_forensics.in_training.keepers.live_tensors import LiveTensor
+from oom_forensics.in_training.keepers.roots import Roots
+from oom_forensics.in_training.source.code_origin import CodeOrigin
+from oom_forensics.in_training.source.frames import has_user_frame, stack_of
+
+_HOLDER = 5
+_STACK = 6
+# Of each part of the search.
+_LIMIT_S = 1.0
+# The search takes memory itself, some ten MiB of a heap as large as Keras' own. Where no more
+# than this is left, only where threads are is told.
+_LEAST_LEFT_BYTES = 128 << 20
+_MOST_HOLDERS = 3
+# Less is not worth a name.
+_LEAST_BYTES = 16 << 20
+# Of a longer container this many items are looked at, and stand for all.
+_MOST_ITEMS = 20_000
+_CONTAINERS = (list, dict, tuple, set, deque)
+
+
+def watch_host_shortage(library: CollectorLibrary) -> None:
+    """Looks each time that memory has become shorter."""
+    library.on_shortage(lambda percent, left_bytes: _look(library, percent, left_bytes))
+    # Python is about to end.
+    atexit.register(library.on_shortage, None)
+
+
+def _look(library: CollectorLibrary, percent: int, left_bytes: int) -> None:
+    settings = EvidenceSettings.now(library)
+    if not settings.keepers:
+        return
+    origin = CodeOrigin(settings.user_paths, settings.library_paths)
+    frames = sys._current_frames()
+    # Its own would hold what it looks at.
+    frames.pop(threading.get_ident(), None)
+    for thread in threading.enumerate():
+        frame = frames.get(thread.ident or 0)
+        if frame is not None and has_user_frame(stack_of(frame, origin)):
+            _tell(library, _STACK, thread.name, frame, origin, percent)
+    main = frames.get(threading.main_thread().ident or 0)
+    del frames
+    if left_bytes < _LEAST_LEFT_BYTES:
+        return
+    held = _largest(library, Deadline(_LIMIT_S))
+    if not held:
+        return
+    heap = Heap()
+    try:
+        # The container itself is what a chain leads to.
+        wanted = [LiveTensor(each.container, 0, each.bytes) for each in held]
+        finder = ChainFinder(heap, wanted, Roots(main, origin), Deadline(_LIMIT_S))
+        for each in held:
+            chain = finder.chain_of(each.container)
+            if chain is not None:
+                text = next((link.text for link in chain.links if link.name), chain.links[0].text)
+                where = "\n".join(
+                    f"u{at.line}\t{at.function}\t{at.file}" for at in chain.stack if at.is_user
+                )
+                activity = library.begin_activity(_HOLDER, text, where)
+                library.end_activity(activity, each.items, each.bytes, str(percent))
+    finally:
+        heap.forget()
+        held.clear()
+
+
+def _tell(
+    library: CollectorLibrary,
+    kind: int,
+    name: str,
+    frame: FrameType,
+    origin: CodeOrigin,
+    percent: int,
+) -> None:
+    stack = [at for at in stack_of(frame, origin) if at.is_user]
+    where = "\n".join(f"u{at.line}\t{at.function}\t{at.file}" for at in stack)
+    library.end_activity(library.begin_activity(kind, name, where), 0, 0, str(percent))
+
+
+class _Held(NamedTuple):
+    """A container with the arrays and tensors that are in it, or in containers in it."""
+
+    container: Any
+    items: int
+    bytes: int
+
+
+def _largest(library: CollectorLibrary, deadline: Deadline) -> list[_Held]:
+    """Returns what holds most, the largest first."""
+    from tensorflow.python.framework.ops import EagerTensor
+
+    def bytes_of(item: Any, seen: set[int]) -> int:
+        if type(item) is EagerTensor:
+            # Of one that waits for its memory TensorFlow's attributes lead nowhere.
+            if id(item) in seen or not library.tensor_address(item):
+                return 0
+            seen.add(id(item))
+            return int(item.dtype.size * (item.shape.num_elements() or 0))
+        while type(item.base) is np.ndarray:
+            item = item.base
+        if id(item) in seen:
+            return 0
+        seen.add(id(item))
+        return int(item.nbytes)
+
+    leaves = {np.ndarray, EagerTensor}
+    direct: dict[int, int] = {}
+    containers = [each for each in gc.get_objects() if type(each) in _CONTAINERS]
+    found: list[_Held] = []
+    try:
+        # First what they hold themselves, then with the containers that are in them.
+        for is_nested in (False, True):
+            inner = dict(direct)
+            for each in containers:
+                if deadline.passed:
+                    break
+                with contextlib.suppress(RuntimeError):  # A thread changed it meanwhile.
+                    items, scale = _items_of(each)
+                    if leaves.isdisjoint(map(type, items)) and (
+                        not is_nested or inner.keys().isdisjoint(map(id, items))
+                    ):
+                        continue
+                    seen: set[int] = set()
+                    held_bytes = 0
+                    for item in items:
+                        if type(item) in leaves:
+                            held_bytes += bytes_of(item, seen)
+                        elif is_nested:
+                            held_bytes += inner.get(id(item), 0)
+                    held_bytes = int(held_bytes * scale)
+                    if held_bytes <= inner.get(id(each), 0):
+                        continue
+                    direct[id(each)] = held_bytes
+                    if held_bytes >= _LEAST_BYTES:
+                        found.append(_Held(each, len(each), held_bytes))
+        found.sort(key=lambda held: -held.bytes)
+        return found[:_MOST_HOLDERS]
+    finally:
+        containers.clear()
+
+
+def _items_of(container: Any) -> tuple[Collection[Any], float]:
+    """Returns items of a container, and how many of all each stands for."""
+    items = container.values() if type(container) is dict else container
+    if len(items) <= _MOST_ITEMS:
+        return items, 1.0
+    scale = len(items) / _MOST_ITEMS
+    return tuple(itertools.islice(items, _MOST_ITEMS)), scale
