@@ -1459,7 +1459,7 @@ class ProcessEnd(Message):
 
 @dataclass
 class HostMemoryHolder(Message):
-    """Live blocks beside TensorFlow's pools that one line of the program made."""
+    """Live blocks of the host that one line of the program, or one op, made."""
 
     line: SourceFrame = field(default_factory=lambda: SourceFrame())
     """Not set: made where no line of the user's is known."""
@@ -1498,8 +1498,9 @@ class HostMemorySeries(Message):
     holders: list[HostMemoryHolder] = field(default_factory=list)
     """The largest first."""
     verdict: Verdict = field(default_factory=lambda: Verdict())
-    """Kinds: HOST_KILLED, RETRACING, PIPELINE_BUFFER, CHECKPOINT, HOST_DATA_SET,
-    HOST_GROWTH, HELD_BY_MALLOC, NOT_MEMORY, UNKNOWN. Not set: nothing ended.
+    """Kinds: HOST_KILLED, COMPILE_CACHE, RETRACING, PIPELINE_BUFFER, CHECKPOINT,
+    OTHER_PROCESSES, HOST_DATA_SET, HELD_BY_MALLOC, HOST_GROWTH, NOT_MEMORY,
+    UNKNOWN. Not set: nothing ended.
     """
     remedies: list[Remedy] = field(default_factory=list)
 
