@@ -37,8 +37,8 @@ void OomForensics_EndActivity(int activity, uint64_t live,
                               uint64_t element_bytes, const char* what);
 
 // Has `look` called when the memory of the host gets short, with how much of it
-// is in use, in percent, and how much is left; null ends that. It takes Python's
-// lock itself.
+// is in use, in percent, and how much is left; null ends that. It takes
+// Python's lock itself.
 void OomForensics_OnShortage(void (*look)(int percent, uint64_t left_bytes));
 
 // Writes a snapshot into `logdir`, or, if that is empty, where reports go.

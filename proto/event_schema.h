@@ -396,8 +396,8 @@ inline constexpr std::string_view kReason = "reason";  // str
 // elements), kSaveActivity (a model or a checkpoint is saved), kCompileActivity
 // (XLA has compiled a function), kHolderActivity (a container held arrays while
 // memory got short), kStackActivity (where a thread was then). The event begins
-// when that began first. Stats: kOp (its name), kStack, kText (what changes from
-// one time to the next; how much was in use, in percent), kTimes, kLastNs,
+// when that began first. Stats: kOp (its name), kStack, kText (what changes
+// from one time to the next; how much was in use, in percent), kTimes, kLastNs,
 // kUnderWay, kLive (how many results are kept; how many elements a buffer may
 // keep, 0: it decides that itself; items of a holder), kSizeBytes (an element;
 // all of a holder), kBytes (what the process grew meanwhile, all times

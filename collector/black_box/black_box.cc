@@ -31,11 +31,11 @@ constexpr int64_t kDeepLookShare = 500;
 // A deep look comes early when use has grown by this share of the limit.
 constexpr uint64_t kGrowthShare = 50;
 
-// So much is in use, in percent, when Python looks. It has to have looked before
-// the end: near it the kernel takes away the pages of its code.
+// So much is in use, in percent, when Python looks. It has to have looked
+// before the end: near it the kernel takes away the pages of its code.
 constexpr int kShortages[] = {50, 85, 93, 97};
-// Where others use up memory, there is nothing to see in a process that has less
-// than this share of it.
+// Where others use up memory, there is nothing to see in a process that has
+// less than this share of it.
 constexpr uint64_t kOwnShare = 10;
 
 // For the handler of the process's end, which takes no argument.

@@ -62,10 +62,10 @@ class BlackBox {
   void EndActivity(int index, uint64_t live, uint64_t element_bytes,
                    std::string_view what) noexcept;
 
-  // Has `look` called, in a thread of its own, each time that more of the memory
-  // that the process may have is in use than one of a few steps before the end:
-  // with how much of it, in percent, and how much is left. Null: no longer; waits
-  // for a look that is under way.
+  // Has `look` called, in a thread of its own, each time that more of the
+  // memory that the process may have is in use than one of a few steps before
+  // the end: with how much of it, in percent, and how much is left. Null: no
+  // longer; waits for a look that is under way.
   using ShortageLook = void (*)(int percent, uint64_t left_bytes);
   void OnShortage(ShortageLook look) noexcept;
 

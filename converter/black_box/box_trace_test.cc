@@ -320,19 +320,18 @@ TEST(BoxTraceTest, SaysInOneSentenceWhyABoxCannotBeRead) {
 // As the kernel writes them where it kills a group as a whole
 // (memory.oom.group).
 TEST(BoxTraceTest, CountOfKillsInACgroupOfVersion2TellsWhoKilled) {
-  const std::string folder =
-      std::string(std::getenv("TEST_TMPDIR")) + "/group";
+  const std::string folder = std::string(std::getenv("TEST_TMPDIR")) + "/group";
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/memory.oom.group") << "1\n";
   std::ofstream(folder + "/memory.events")
       << "low 0\nhigh 0\nmax 31\noom 1\noom_kill 3\noom_group_kill 1\n";
   const auto kind_of = [&](uint64_t kills_at_start) {
-    const auto box = ReadBox::FromBytes(
-        test::MakeBox([&](black_box::Box* box) {
-          std::strcpy(box->header.cgroup, folder.c_str());
-          box->header.kills_at_start = kills_at_start;
-        }),
-        "a.oombox");
+    const auto box =
+        ReadBox::FromBytes(test::MakeBox([&](black_box::Box* box) {
+                             std::strcpy(box->header.cgroup, folder.c_str());
+                             box->header.kills_at_start = kills_at_start;
+                           }),
+                           "a.oombox");
     return FindEnding(**box, std::nullopt).end;
   };
   EXPECT_EQ(kind_of(0), "kernel");

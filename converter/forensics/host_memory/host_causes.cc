@@ -192,8 +192,8 @@ Buffer BufferOf(const HostCase& host_case, const HostActivity& node) {
   Buffer buffer;
   buffer.node = &node;
   if (host_case.blocks != nullptr && node.element_bytes != 0) {
-    buffer.tensors = CountTensorsOf(host_case.host, *host_case.blocks,
-                                    node.element_bytes);
+    buffer.tensors =
+        CountTensorsOf(host_case.host, *host_case.blocks, node.element_bytes);
   }
   const uint64_t elements = buffer.is_tuned() ? buffer.tensors : node.live;
   const bool is_bounded =
@@ -213,8 +213,8 @@ Remedy RemedyOf(const HostCase& host_case, const Buffer& buffer) {
     return remedy;
   }
   const HostActivity& node = *buffer.node;
-  const uint64_t had = QuantityAt(host_case.host.host_memory, schema::kRssAnon,
-                                  node.first_ns);
+  const uint64_t had =
+      QuantityAt(host_case.host.host_memory, schema::kRssAnon, node.first_ns);
   const uint64_t room = host_case.whole - std::min(host_case.whole, had);
   const uint64_t fits =
       node.element_bytes == 0
@@ -288,8 +288,8 @@ std::optional<HostCause> FindPipelineBuffer(const HostCase& host_case) {
           : absl::StrCat(CountOf(buffer.tensors, "tensor"), " of that size ",
                          buffer.tensors == 1 ? "was" : "were",
                          " live at the end."));
-  cause.evidence = MakeEvidence("buffer_bytes",
-                                static_cast<double>(buffer.bytes), "bytes");
+  cause.evidence =
+      MakeEvidence("buffer_bytes", static_cast<double>(buffer.bytes), "bytes");
   cause.remedy = RemedyOf(host_case, buffer);
   if (line.has_value()) *cause.remedy->mutable_line() = *line;
   return cause;
@@ -310,8 +310,7 @@ uint64_t OtherMallocAt(const HostMemoryTrace& memory, int64_t time_ns) {
 // XLA compiles a function again and again, and keeps all that it compiled.
 std::optional<HostCause> FindCompileCache(const HostCase& host_case) {
   const HostActivity* const compiled = LargestOf(
-      host_case, schema::kCompileActivity,
-      [](const HostActivity& activity) {
+      host_case, schema::kCompileActivity, [](const HostActivity& activity) {
         return activity.live < kManyTraces ? 0 : activity.live;
       });
   if (compiled == nullptr) return std::nullopt;
@@ -453,11 +452,9 @@ std::optional<HostCause> FindDataSet(const HostCase& host_case) {
 // Who held most arrays and tensors when Python looked last, in words; empty: it
 // did not look, or that is little.
 std::string HeldBy(const HostCase& host_case) {
-  const HostActivity* const holder =
-      LargestOf(host_case, schema::kHolderActivity,
-                [](const HostActivity& activity) {
-                  return activity.element_bytes;
-                });
+  const HostActivity* const holder = LargestOf(
+      host_case, schema::kHolderActivity,
+      [](const HostActivity& activity) { return activity.element_bytes; });
   if (holder == nullptr ||
       ShareOf(holder->element_bytes, host_case) < kMuchHeld) {
     return "";
@@ -465,8 +462,8 @@ std::string HeldBy(const HostCase& host_case) {
   const auto line = LineOf(host_case, *holder);
   return absl::StrCat(
       " When ", holder->what, " % of the limit were in use, ",
-      FormatBytes(holder->element_bytes), " of arrays and tensors were kept by ",
-      holder->name,
+      FormatBytes(holder->element_bytes),
+      " of arrays and tensors were kept by ", holder->name,
       line.has_value() ? absl::StrCat(" (", ShortLine(*line), ")") : "", ".");
 }
 
@@ -491,10 +488,10 @@ std::optional<HostCause> FindGrowth(const HostCase& host_case) {
   HostCause cause;
   cause.kind = "HOST_GROWTH";
   cause.share = ShareOf(growth.bytes, host_case);
-  cause.sentence =
-      absl::StrFormat("The process grew by %s a second over the %.1f s before memory ran out.",
-                      FormatBytes(growth.bytes_per_s),
-                      static_cast<double>(growth.to_ns - growth.from_ns) / 1e9);
+  cause.sentence = absl::StrFormat(
+      "The process grew by %s a second over the %.1f s before memory ran out.",
+      FormatBytes(growth.bytes_per_s),
+      static_cast<double>(growth.to_ns - growth.from_ns) / 1e9);
   cause.evidence = MakeEvidence(
       "growth", static_cast<double>(growth.bytes_per_s), "bytes/second");
   const HeldByLine* most = nullptr;

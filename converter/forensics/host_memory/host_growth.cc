@@ -51,8 +51,8 @@ bool IsTensor(const AllocationSite& site) {
   return site.dtype != 0 || site.shape != kEmptyString;
 }
 
-// The op, without the numbers by which TensorFlow tells those of one name apart:
-// a model or function that is made again has others each time
+// The op, without the numbers by which TensorFlow tells those of one name
+// apart: a model or function that is made again has others each time
 // ("adam_3/dense_6_kernel", "__inference_step_220").
 std::string OwnerOf(const std::string& op) {
   constexpr std::string_view kFunction = "__inference_";
@@ -125,8 +125,8 @@ HostGrowth GrowthAtLast(const HostMemoryTrace& memory) {
     const int64_t from_ns = growth.to_ns - range_ns;
     const double grown = bytes_at(growth.to_ns) - bytes_at(from_ns);
     if (grown <= kLeastOfWhole * bytes_at(growth.to_ns)) continue;
-    bool is_steady = range_ns / 2 < kShortestNs &&
-                     grown > kBurst * bytes_at(growth.to_ns);
+    bool is_steady =
+        range_ns / 2 < kShortestNs && grown > kBurst * bytes_at(growth.to_ns);
     bool has_each_quarter = true;
     for (size_t i = 0; i < kQuarters; ++i) {
       const int64_t begin_ns = from_ns + range_ns /
