@@ -280,6 +280,27 @@ TEST(BoxTraceTest, ExecutablesAreTheCauseIfManyAreKeptAndNothingElseGrew) {
   EXPECT_THAT(compiled(2, false), IsEmpty());
 }
 
+TEST(BoxTraceTest, FunctionThatIsCompiledForEachValueIsToldAsRetracing) {
+  const auto traced_for = [](const char* what) {
+    return CausesOf([=](black_box::Box* box) {
+      AddActivity(box, black_box::ActivityKind::kTrace, "step");
+      box->activities[1].first_ns = box->activities[0].first_ns;
+      std::strcpy(box->activities[1].name, "step");
+      box->activities[1].live = 20;
+      box->activities[1].kind = black_box::ActivityKind::kCompile;
+      box->activities[0].count = 20;
+      box->activities[0].grown_bytes = 150 * kBoxMiB;
+      std::strcpy(box->activities[0].what, what);
+      for (black_box::Sample& sample : box->rings[0].samples) {
+        sample.native_bytes = 0;
+      }
+    });
+  };
+  EXPECT_THAT(traced_for("rate: 0.1, 0.2"), ElementsAre("RETRACING"));
+  EXPECT_THAT(traced_for("x: (8, 2), (9, 2)"),
+              ElementsAre("COMPILE_CACHE", "RETRACING"));
+}
+
 TEST(BoxTraceTest, OthersAreTheCauseIfTheyHaveMuchOfWhatIsInUse) {
   const auto own = [](uint64_t mib) {
     return CausesOf([=](black_box::Box* box) {

@@ -307,14 +307,31 @@ uint64_t OtherMallocAt(const HostMemoryTrace& memory, int64_t time_ns) {
   return own - std::min(own, known);
 }
 
+// Whether a function is traced again for another value, not for another shape
+// ("x: (8, 2), (9, 2)"): each trace is compiled then, and the value is the
+// cause.
+bool IsTracedForValues(const HostMemoryTrace& memory,
+                       const std::string& function) {
+  return std::any_of(memory.activities.begin(), memory.activities.end(),
+                     [&](const HostActivity& activity) {
+                       return activity.kind == schema::kTraceActivity &&
+                              activity.name == function &&
+                              activity.times >= kManyTraces &&
+                              !activity.what.empty() &&
+                              activity.what.find(": (") == std::string::npos;
+                     });
+}
+
 // XLA compiles a function again and again, and keeps all that it compiled.
 std::optional<HostCause> FindCompileCache(const HostCase& host_case) {
   const HostActivity* const compiled = LargestOf(
       host_case, schema::kCompileActivity, [](const HostActivity& activity) {
         return activity.live < kManyTraces ? 0 : activity.live;
       });
-  if (compiled == nullptr) return std::nullopt;
   const HostMemoryTrace& memory = host_case.host.host_memory;
+  if (compiled == nullptr || IsTracedForValues(memory, compiled->name)) {
+    return std::nullopt;
+  }
   const uint64_t before = OtherMallocAt(memory, compiled->first_ns);
   const uint64_t now = OtherMallocAt(memory, INT64_MAX);
   const uint64_t grown = now - std::min(now, before);
