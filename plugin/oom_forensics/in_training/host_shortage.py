@@ -1,8 +1,8 @@
 """Who holds the arrays and tensors of a process whose memory gets short, told to the black box.
 
 A process that is killed cannot be asked. So Python looks while it grows: where its threads are,
-at once; then which lists, dicts and other containers hold most. It is bounded in time, and
-changes nothing.
+at once; then, while there is room, which lists, dicts and other containers hold most. It is
+bounded in time, and changes nothing.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ _HOLDER = 5
 _STACK = 6
 # Of each part of the search.
 _LIMIT_S = 1.0
-# The search takes memory itself, some ten MiB of a heap as large as Keras' own. Where no more
-# than this is left, only where threads are is told.
+# The search takes memory itself, some ten MiB of a heap as large as Keras' own, and for its second
+# what the program lets go of meanwhile stays. So it is made where half of the memory is left;
+# else, and where no more than this is, only where threads are is told.
+_MOST_PERCENT = 50
 _LEAST_LEFT_BYTES = 128 << 20
 _MOST_HOLDERS = 3
 # Less is not worth a name.
@@ -66,7 +68,7 @@ def _look(library: CollectorLibrary, percent: int, left_bytes: int) -> None:
             _tell(library, _STACK, thread.name, frame, origin, percent)
     main = frames.get(threading.main_thread().ident or 0)
     del frames
-    if left_bytes < _LEAST_LEFT_BYTES:
+    if percent > _MOST_PERCENT or left_bytes < _LEAST_LEFT_BYTES:
         return
     held = _largest(library, Deadline(_LIMIT_S))
     if not held:

@@ -88,10 +88,11 @@ def compiled() -> None:
 
 def malloc() -> None:
     kept = parse()
-    if CURED:
-        ctypes.CDLL(None).malloc_trim(0)
-    # A look that asks malloc.
-    time.sleep(1.2)
+    # Until a look at half of the memory is over, which keeps the rows, and one that asks malloc.
+    for _ in range(50):
+        if CURED:
+            ctypes.CDLL(None).malloc_trim(0)
+        time.sleep(0.1)
     for _ in range(24):
         kept.append(np.ones(8 << 20, np.uint8))
         time.sleep(0.02)
