@@ -82,6 +82,8 @@ void FlightRecorder::OnOutOfMemory(const RefusedRequest& refused) noexcept {
     std::unique_lock<std::mutex> lock(mutex_);
     const bool joins = incident_ != nullptr;
     if (!joins && IsInItsWake(refused)) {
+      // Its run tells of this one, too.
+      if (!last_run_.empty()) sources_.oom_run_written(last_run_);
       CountVerdict(last_verdict_);
       stories_.AddJoined(refused.site.shape, RequestLine(refused.site));
       return;
@@ -215,7 +217,12 @@ void FlightRecorder::Report(Incident* incident, Question question) {
                            : asked ? "it has not answered yet"
                                    : question.why_not,
                            &error);
-  if (written) sources_.oom_run_written(run.path());
+  if (written) {
+    sources_.oom_run_written(run.path());
+    lock.lock();
+    last_run_ = run.path();
+    lock.unlock();
+  }
   bool is_behind = asked && !heard;
   if (is_behind) {
     const auto to_write = std::chrono::duration_cast<Clock::duration>(kToWrite);

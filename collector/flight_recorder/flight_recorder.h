@@ -172,6 +172,8 @@ class FlightRecorder : public RefusalListener {
   int vain_questions_ = 0;
   // When the last one was complete, as CoarseClockNs(); 0: there was none.
   int64_t complete_ns_ = 0;
+  // Where the last one that was written lies.
+  std::string last_run_;
   // The step that was refused memory in it; 0: of none.
   int64_t last_step_id_ = 0;
   std::string learnt_logdir_;
