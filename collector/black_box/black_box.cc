@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <new>
 #include <thread>
 
 #include "collector/no_throw.h"
@@ -239,6 +240,9 @@ void BlackBox::TellOfShortage(const HostLook& look) noexcept {
 }
 
 void BlackBox::AfterForkInChild() noexcept {
+  // Who looks, if anyone does, is in the parent.
+  new (&look_mutex_) std::mutex;
+  is_looking_ = false;
   if (file_ == nullptr) return;
   box_.store(nullptr, std::memory_order_release);
   file_->AfterForkInChild();

@@ -387,6 +387,13 @@ def test_a_worker_that_is_forked_neither_spoils_nor_keeps_the_box(
     assert 90 * MIB < int(largest["bytes"]) < 110 * MIB
 
 
+def test_a_worker_that_is_forked_while_python_looks_comes_to_its_end(
+    environment: dict[str, str], cgroup: Path
+) -> None:
+    ended = grow(environment, "fork_while_short", "90", cgroup=cgroup)
+    assert ended.returncode == 0, ended.stderr
+
+
 def test_the_next_start_makes_a_run_of_it_and_says_where(
     environment: dict[str, str], tmp_path: Path
 ) -> None:

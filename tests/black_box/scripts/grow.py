@@ -5,9 +5,11 @@
 MODE says how it ends: "grow" (until it is killed), or after LIMIT_MIB "kill", "segv", "abort",
 "exit", "asked" (by the signal of the third argument), "well", "exit_well", "raise", "children"
 (well, with workers of all kinds), "threads" (well, with several that allocate), "kill_with_child"
-(while a forked one lives and allocates). "wait": makes nothing, and ends well a little later.
+(while a forked one lives and allocates), "fork_while_short" (well, with many that were forked
+meanwhile and end as Python does). "wait": makes nothing, and ends well a little later.
 """
 
+import atexit
 import ctypes
 import multiprocessing
 import os
@@ -36,6 +38,19 @@ def grow() -> None:
         history.append(make_batch())
         kept_bytes += history[-1].nbytes
         time.sleep(0.005)
+
+
+def fork_for(seconds: float) -> list[int]:
+    children = []
+    end_s = time.monotonic() + seconds
+    while time.monotonic() < end_s:
+        child = os.fork()
+        if child == 0:
+            atexit._run_exitfuncs()
+            os._exit(0)
+        children.append(child)
+        time.sleep(0.05)
+    return children
 
 
 def work(_: int) -> int:
@@ -81,6 +96,9 @@ def main() -> None:
             thread.start()
         for thread in threads:
             thread.join()
+    elif MODE == "fork_while_short":
+        for child in fork_for(3):
+            assert os.waitpid(child, 0)[1] == 0
     elif MODE == "children":
         for kind in ("fork", "spawn"):
             # Leaving it stops the workers by SIGTERM.
