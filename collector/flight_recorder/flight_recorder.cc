@@ -83,8 +83,8 @@ void FlightRecorder::OnOutOfMemory(const RefusedRequest& refused) noexcept {
     const bool joins = incident_ != nullptr;
     if (!joins && IsInItsWake(refused)) {
       // Its run tells of this one, too.
-      if (!last_run_.empty()) sources_.oom_run_written(last_run_);
-      CountVerdict(last_verdict_);
+      if (!last_->run_path.empty()) sources_.oom_run_written(last_->run_path);
+      CountVerdict(last_->verdict);
       stories_.AddJoined(refused.site.shape, RequestLine(refused.site));
       return;
     }
@@ -117,8 +117,10 @@ void FlightRecorder::OnOutOfMemory(const RefusedRequest& refused) noexcept {
 }
 
 bool FlightRecorder::IsInItsWake(const RefusedRequest& refused) const {
-  return CoarseClockNs() - refused.waited_ns < complete_ns_ ||
-         (refused.step_id != 0 && refused.step_id == last_step_id_);
+  if (last_ == nullptr) return false;
+  return CoarseClockNs() - refused.waited_ns < last_->over_ns ||
+         (refused.step_id != 0 &&
+          refused.step_id == last_->refused.front().step_id);
 }
 
 std::shared_ptr<FlightRecorder::Incident> FlightRecorder::Begin(
@@ -132,7 +134,7 @@ std::shared_ptr<FlightRecorder::Incident> FlightRecorder::Begin(
       if (!NoThrow([&] { Attend(incident.get()); })) {
         Say("out of memory; there is not enough left to write a report");
       }
-      End(incident.get());
+      End(incident);
     }).detach();
   } catch (...) {
     return nullptr;
@@ -217,12 +219,7 @@ void FlightRecorder::Report(Incident* incident, Question question) {
                            : asked ? "it has not answered yet"
                                    : question.why_not,
                            &error);
-  if (written) {
-    sources_.oom_run_written(run.path());
-    lock.lock();
-    last_run_ = run.path();
-    lock.unlock();
-  }
+  if (written) sources_.oom_run_written(run.path());
   bool is_behind = asked && !heard;
   if (is_behind) {
     const auto to_write = std::chrono::duration_cast<Clock::duration>(kToWrite);
@@ -234,6 +231,7 @@ void FlightRecorder::Report(Incident* incident, Question question) {
   }
   lock.lock();
   const size_t in_trace = incident->refused.size();
+  if (written) incident->run_path = run.path();
   lock.unlock();
   if (written && (is_behind || in_trace > 1)) {
     if (in_trace > 1) run.LookAgain();
@@ -275,12 +273,10 @@ void FlightRecorder::CountOnly(const RefusedRequest& refused,
   }
 }
 
-void FlightRecorder::End(Incident* incident) noexcept {
+void FlightRecorder::End(const std::shared_ptr<Incident>& incident) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!incident->refused.empty()) {
-    last_verdict_ = incident->verdict;
-    last_step_id_ = incident->refused.front().step_id;
-    CountVerdict(last_verdict_, incident->refused.size());
+    CountVerdict(incident->verdict, incident->refused.size());
   }
   if (incident->refused.size() > 1) {
     NoThrow([&] {
@@ -292,9 +288,10 @@ void FlightRecorder::End(Incident* incident) noexcept {
       }
     });
   }
-  if (!incident->refused.empty()) complete_ns_ = CoarseClockNs();
   incident->is_over = true;
-  if (incident_.get() == incident) incident_.reset();
+  incident->over_ns = CoarseClockNs();
+  if (!incident->refused.empty()) last_ = incident;
+  if (incident_ == incident) incident_.reset();
   changed_.notify_all();
 }
 
@@ -363,8 +360,7 @@ void FlightRecorder::AfterForkInChild() {
   incident_.reset();
   incidents_ = 0;
   new (&verdicts_) std::map<std::string_view, uint64_t>;
-  complete_ns_ = 0;
-  last_step_id_ = 0;
+  last_.reset();
   evidence_.AfterForkInChild();
   stories_.AfterForkInChild();
   written_runs_.AfterForkInChild();

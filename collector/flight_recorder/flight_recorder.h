@@ -112,7 +112,11 @@ class FlightRecorder : public RefusalListener {
     std::vector<RefusedRequest> refused;
     Clock::time_point refused_at;
     std::string_view verdict = kNoVerdict;
+    // Where its run lies; empty: none was written.
+    std::string run_path;
     bool is_over = false;
+    // When it was, as CoarseClockNs().
+    int64_t over_ns = 0;
     // It took too long for one already.
     bool holds_nobody = false;
   };
@@ -140,13 +144,13 @@ class FlightRecorder : public RefusalListener {
   // Makes known what was written; `error`: why not all was.
   void Tell(const Run& run, uint64_t incident, const RefusedRequest& refused,
             const std::string& error);
-  // Whether a refusal, or a wait, belongs to the last incident, which is
-  // complete: it waited with the others, or its step fails anyway. Each op of a
-  // step waits for its own 10 s. With mutex_ held.
+  // Whether a refusal, or a wait, belongs to the last incident, which is over:
+  // it waited with the others, or its step fails anyway. Each op of a step
+  // waits for its own 10 s. With mutex_ held.
   bool IsInItsWake(const RefusedRequest& refused) const;
   // Only counts an incident; says so once. With mutex_ held.
   void CountOnly(const RefusedRequest& refused, const Settings& settings);
-  void End(Incident* incident) noexcept;
+  void End(const std::shared_ptr<Incident>& incident) noexcept;
   // With mutex_ held.
   void CountVerdict(std::string_view verdict, uint64_t count = 1) noexcept;
   // Where reports go: as configured, as learnt, or the default; in this order.
@@ -166,16 +170,10 @@ class FlightRecorder : public RefusalListener {
   // Those in which a request was refused.
   uint64_t incidents_ = 0;
   std::map<std::string_view, uint64_t> verdicts_;
-  // The last incident's.
-  std::string_view last_verdict_ = kNoVerdict;
+  // The last of those, once it is over; null: there was none.
+  std::shared_ptr<const Incident> last_;
   // Those that Python was asked about for nothing.
   int vain_questions_ = 0;
-  // When the last one was complete, as CoarseClockNs(); 0: there was none.
-  int64_t complete_ns_ = 0;
-  // Where the last one that was written lies.
-  std::string last_run_;
-  // The step that was refused memory in it; 0: of none.
-  int64_t last_step_id_ = 0;
   std::string learnt_logdir_;
 
   // The library's failure that was told last. Another thread of the same step
