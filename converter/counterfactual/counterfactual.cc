@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "converter/trace/op_name.h"
+#include "converter/counterfactual/likely_orders.h"
 #include "core/bfc.h"
 
 namespace oom_forensics {
@@ -13,10 +13,6 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 // Requests below this part of the peak do not decide where the others lie; they
 // are counted, but not placed.
 constexpr uint64_t kSmallShare = 4096;
-// A step that held so large a part of its bytes in more tensors of an op than
-// any order has them at once does what is not forecast: its loops compute ahead
-// what needs no result of the iteration before.
-constexpr uint64_t kMoreParts = 32;
 // A limit is sought in these parts of the peak, up to so many times it: a
 // request may be refused for another reason (a layout that cannot be).
 constexpr uint64_t kLimitParts = 100;
@@ -41,31 +37,6 @@ constexpr size_t kMostLate = 8;
 // Each step divides a pool a little further: all orders follow one another so
 // many times.
 constexpr size_t kRounds = 3;
-// Requests of the orders that are tried; of long steps only those that agree
-// best are.
-constexpr size_t kMostEvents = 40000;
-// Orders that agree with what was recorded so much less than the best does are
-// not those that TensorFlow takes; where even that does not, names tell
-// nothing.
-constexpr double kLessAlike = 0.1;
-constexpr double kLeastAlike = 0.5;
-
-double Alike(const HeldTensors& recorded, const HeldTensors& held) {
-  double both = 0;
-  double either = 0;
-  for (const auto& [tensor, count] : recorded) {
-    const auto same = held.find(tensor);
-    const uint64_t other = same == held.end() ? 0 : same->second;
-    const auto bytes = static_cast<double>(tensor.second);
-    both += bytes * static_cast<double>(std::min(count, other));
-    either += bytes * static_cast<double>(std::max(count, other));
-  }
-  for (const auto& [tensor, count] : held) {
-    if (recorded.count(tensor) != 0) continue;
-    either += static_cast<double>(tensor.second) * static_cast<double>(count);
-  }
-  return either == 0 ? 1 : both / either;
-}
 
 }  // namespace
 
@@ -92,7 +63,9 @@ Counterfactual::Counterfactual(std::shared_ptr<const ForecastTrace> forecast,
                         [](const ForecastSite& site) {
                           return site.per_example_bytes > 0;
                         });
-  RankOrders();
+  LikelyOrders likely = FindLikelyOrders(*trace_, *stream_);
+  orders_ = std::move(likely.numbers);
+  held_more_ = likely.held_more;
 }
 
 Counterfactual Counterfactual::Under(Scenario change) const {
@@ -111,69 +84,6 @@ Counterfactual Counterfactual::Under(Scenario change) const {
   other.some_served_.clear();
   other.all_served_.clear();
   return other;
-}
-
-void Counterfactual::RankOrders() {
-  for (size_t i = 0; i < trace_->orders.size(); ++i) orders_.push_back(i);
-  if (!stream_->was_refused || trace_->planned || is_recorded()) return;
-  std::vector<double> alike;
-  const StringTable& strings = stream_->replay->host().strings;
-  std::vector<std::pair<std::string, uint64_t>> tensors;
-  for (const ForecastSite& site : trace_->sites) {
-    tensors.emplace_back(StripCallPrefix(strings.Get(site.op)),
-                         site.requested_bytes);
-  }
-  // How many elements there are is the pipeline's doing.
-  const auto counts = [&](uint32_t site) {
-    return site >= stream_->element_sites.size() ||
-           !stream_->element_sites[site];
-  };
-  // Over all orders, of each tensor.
-  HeldTensors most_held;
-  for (const ForecastOrderTrace& order : trace_->orders) {
-    HeldTensors held;
-    std::vector<uint32_t> asked;
-    double best_alike = 0;
-    for (const ForecastEvent& event : order.events) {
-      if (event.is_free) {
-        const uint32_t site = asked[event.index];
-        if (counts(site)) --held[tensors[site]];
-        continue;
-      }
-      const auto& tensor = tensors[event.index];
-      if (tensor == stream_->refused) {
-        best_alike =
-            std::max(best_alike, Alike(stream_->held_at_refusal, held));
-      }
-      asked.push_back(event.index);
-      if (!counts(event.index)) continue;
-      uint64_t& most = most_held[tensor];
-      most = std::max(most, ++held[tensor]);
-    }
-    alike.push_back(best_alike);
-  }
-  uint64_t recorded_bytes = 0;
-  uint64_t more_bytes = 0;
-  for (const auto& [tensor, count] : stream_->held_at_refusal) {
-    recorded_bytes += tensor.second * count;
-    const auto known = most_held.find(tensor);
-    // Names that the graph does not have tell nothing.
-    if (known == most_held.end() || known->second >= count) continue;
-    more_bytes += tensor.second * (count - known->second);
-  }
-  held_more_ = more_bytes > recorded_bytes / kMoreParts;
-  if (orders_.empty()) return;
-  std::stable_sort(orders_.begin(), orders_.end(),
-                   [&](size_t a, size_t b) { return alike[a] > alike[b]; });
-  const double best = alike[orders_.front()];
-  size_t events = 0;
-  size_t count = 0;
-  while (count < orders_.size() &&
-         (best < kLeastAlike || alike[orders_[count]] >= best - kLessAlike) &&
-         (count == 0 || events < kMostEvents)) {
-    events += trace_->orders[orders_[count++]].events.size();
-  }
-  orders_.resize(count);
 }
 
 uint64_t Counterfactual::BytesOf(const ForecastSite& site,
@@ -380,34 +290,26 @@ bool Counterfactual::ServesTwice(const AtBatch& at, size_t order,
          !steps.Run(at.steps[order]).has_value();
 }
 
-bool Counterfactual::ServesSome(int64_t batch, uint64_t limit_bytes) const {
-  const auto [known, is_new] =
-      some_served_.try_emplace({batch, limit_bytes}, false);
+bool Counterfactual::Serves(int64_t batch, uint64_t limit_bytes,
+                            ServesIn serves, Served* served) const {
+  const auto [known, is_new] = served->try_emplace({batch, limit_bytes}, false);
   if (!is_new) return known->second;
   AtBatch& at = At(batch);
   std::optional<ServedPool> own;
   ServedPool* const pool = PoolUnder(limit_bytes, &at, &own);
-  if (pool == nullptr) return false;
-  const BfcModel::Moment begin = pool->model->Now();
-  known->second = std::any_of(orders_.begin(), orders_.end(), [&](size_t i) {
-    pool->model->GoBack(begin);
-    return ServesTwice(at, i, pool);
+  if (pool != nullptr) known->second = (this->*serves)(at, *pool);
+  return known->second;
+}
+
+bool Counterfactual::ServesSomeIn(const AtBatch& at, ServedPool& pool) const {
+  const BfcModel::Moment begin = pool.model->Now();
+  return std::any_of(orders_.begin(), orders_.end(), [&](size_t i) {
+    pool.model->GoBack(begin);
+    return ServesTwice(at, i, &pool);
   });
-  return known->second;
 }
 
-bool Counterfactual::ServesAll(int64_t batch, uint64_t limit_bytes) const {
-  const auto [known, is_new] =
-      all_served_.try_emplace({batch, limit_bytes}, false);
-  if (!is_new) return known->second;
-  AtBatch& at = At(batch);
-  std::optional<ServedPool> own;
-  ServedPool* const pool = PoolUnder(limit_bytes, &at, &own);
-  if (pool != nullptr) known->second = ServesAllIn(at, *pool);
-  return known->second;
-}
-
-bool Counterfactual::ServesAllIn(AtBatch& at, ServedPool& pool) const {
+bool Counterfactual::ServesAllIn(const AtBatch& at, ServedPool& pool) const {
   BfcModel* const model = pool.model.get();
   const BfcModel::Moment begin = model->Now();
   const size_t count = orders_.size();
@@ -439,7 +341,7 @@ bool Counterfactual::ServesAllIn(AtBatch& at, ServedPool& pool) const {
 }
 
 uint64_t Counterfactual::SmallestLimit(int64_t batch, uint64_t from_bytes,
-                                       Serves serves) const {
+                                       ServesUnder serves) const {
   const uint64_t base_bytes = std::max<uint64_t>(1, At(batch).least.low_bytes);
   const uint64_t part_bytes = std::max<uint64_t>(1, base_bytes / kLimitParts);
   const auto limit = [&](uint64_t number) {
@@ -534,8 +436,7 @@ int64_t Counterfactual::LargestBatch(uint64_t limit_bytes, int64_t most) const {
     // What no pool can do without is soon told; the pool that is a sixteenth
     // smaller refuses more.
     return At(batch).least.high_bytes <= less_bytes &&
-           ServesAll(batch, less_bytes) &&
-           FitOf(batch, limit_bytes) == Fit::kFits;
+           IsSafe(batch, limit_bytes);
   });
 }
 

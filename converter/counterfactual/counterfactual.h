@@ -144,27 +144,38 @@ class Counterfactual {
   // Whether a pool of that limit serves some order as it is, and all orders
   // whatever chance makes of them: a trial each for how far the pipeline is
   // ahead, and one in which they follow one another.
-  bool ServesSome(int64_t batch, uint64_t limit_bytes) const;
-  bool ServesAll(int64_t batch, uint64_t limit_bytes) const;
-  bool ServesAllIn(AtBatch& at, ServedPool& pool) const;
+  bool ServesSome(int64_t batch, uint64_t limit_bytes) const {
+    return Serves(batch, limit_bytes, &Counterfactual::ServesSomeIn,
+                  &some_served_);
+  }
+  bool ServesAll(int64_t batch, uint64_t limit_bytes) const {
+    return Serves(batch, limit_bytes, &Counterfactual::ServesAllIn,
+                  &all_served_);
+  }
+  bool ServesSomeIn(const AtBatch& at, ServedPool& pool) const;
+  bool ServesAllIn(const AtBatch& at, ServedPool& pool) const;
+  // What was tried once is known; by batch and limit.
+  using Served = std::map<std::pair<int64_t, uint64_t>, bool>;
+  using ServesIn = bool (Counterfactual::*)(const AtBatch&, ServedPool&) const;
+  bool Serves(int64_t batch, uint64_t limit_bytes, ServesIn serves,
+              Served* served) const;
   bool ServesTwice(const AtBatch& at, size_t order, ServedPool* pool) const;
   // Places as many elements as the pipeline is further ahead; false: it cannot.
   bool PutAhead(const AtBatch& at, size_t ahead, BfcModel* model) const;
   // Whether it serves all, and with a little less, too.
   bool IsSafe(int64_t batch, uint64_t limit_bytes) const {
-    return ServesAll(batch, limit_bytes) &&
-           ServesAll(batch, limit_bytes - limit_bytes / kSpareParts);
+    // The smaller one refuses more.
+    return ServesAll(batch, limit_bytes - limit_bytes / kSpareParts) &&
+           ServesAll(batch, limit_bytes);
   }
   // The smallest limit that serves, from that on; 0: none.
-  using Serves = bool (Counterfactual::*)(int64_t, uint64_t) const;
+  using ServesUnder = bool (Counterfactual::*)(int64_t, uint64_t) const;
   uint64_t SmallestLimit(int64_t batch, uint64_t from_bytes,
-                         Serves serves) const;
+                         ServesUnder serves) const;
   int64_t LargestOf(int64_t most,
                     const std::function<bool(int64_t)>& is_enough) const;
   // Gives back what the order asks for itself.
   void TakeElements(const ForecastOrderTrace& order, ServedPool* pool) const;
-  // Leaves the orders that look like what the refused step was seen to do.
-  void RankOrders();
 
   std::shared_ptr<const ForecastTrace> trace_;
   std::shared_ptr<const StepStream> stream_;
@@ -172,7 +183,7 @@ class Counterfactual {
   // Before any change was made; null: this is it.
   std::shared_ptr<const Counterfactual> unchanged_;
   bool scales_ = false;
-  // Orders that count, by index.
+  // Orders that count, by index (LikelyOrders).
   std::vector<size_t> orders_;
   // Tensors of an op, when it was refused, than any order does.
   bool held_more_ = false;
@@ -180,9 +191,8 @@ class Counterfactual {
   // The batch that was asked about last.
   mutable std::shared_ptr<AtBatch> at_;
   mutable std::map<int64_t, Need> needs_;
-  // By batch and limit.
-  mutable std::map<std::pair<int64_t, uint64_t>, bool> some_served_;
-  mutable std::map<std::pair<int64_t, uint64_t>, bool> all_served_;
+  mutable Served some_served_;
+  mutable Served all_served_;
   // The one of `orders_` that was refused last is likely to be again.
   mutable size_t hardest_ = 0;
 };
