@@ -13,6 +13,7 @@
 #include "collector/black_box/host_hooks.h"
 #include "collector/diagnostics.h"
 #include "collector/json_writer.h"
+#include "collector/python/gil.h"
 #include "collector/python_bridge.h"
 #include "collector/recording/clock.h"
 #include "collector/recording/thread_state.h"
@@ -289,11 +290,8 @@ std::string Collector::Configure(const std::string& name,
 std::string Collector::StartStacks(uint32_t hexversion,
                                    const python::KnownFrame* frames,
                                    size_t count) {
-  const auto thread_state = reinterpret_cast<void* (*)()>(
-      dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
   return stacks_.Start(hexversion, dlsym(RTLD_DEFAULT, "_PyRuntime"),
-                       thread_state == nullptr ? nullptr : thread_state(),
-                       frames, count);
+                       python::ThisThreadState(), frames, count);
 }
 
 void Collector::StopStacks() { stacks_.Stop("Python has ended"); }

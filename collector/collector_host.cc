@@ -1,5 +1,4 @@
 // The part of the collector that watches the memory of the host.
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <string>
@@ -9,6 +8,7 @@
 #include "collector/collector.h"
 #include "collector/diagnostics.h"
 #include "collector/no_throw.h"
+#include "collector/python/gil.h"
 #include "collector/tensorflow/cpu_allocator.h"
 
 namespace oom_forensics::collector {
@@ -56,13 +56,9 @@ HostParts Collector::PartsOfHost() {
 
 void Collector::OnCompiled(const XlaModule& module, uint64_t alive) noexcept {
   if (black_box_.box() == nullptr) return;
-  static const auto thread_state = reinterpret_cast<void* (*)()>(
-      dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
   NoThrow([&] {
-    const void* const thread =
-        thread_state == nullptr ? nullptr : thread_state();
     std::string where;
-    if (thread != nullptr) {
+    if (const void* const thread = python::ThisThreadState()) {
       host_blocks_.AppendFrames(stacks_.Take(thread), &where);
       // There is no line before the first one.
       where.erase(0, 1);

@@ -37,22 +37,24 @@ const Functions& Python() noexcept {
 
 }  // namespace
 
-uint64_t ThisPythonThread() noexcept {
+void* ThisThreadState() noexcept {
   const Functions& python = Python();
-  if (python.this_thread == nullptr || python.this_thread() == nullptr) {
-    return 0;
-  }
-  return static_cast<uint64_t>(pthread_self());
+  return python.this_thread == nullptr ? nullptr : python.this_thread();
+}
+
+uint64_t ThisPythonThread() noexcept {
+  return ThisThreadState() == nullptr ? 0
+                                      : static_cast<uint64_t>(pthread_self());
 }
 
 ReleasedGil::ReleasedGil() noexcept {
   const Functions& python = Python();
-  if (python.this_thread == nullptr || python.holder == nullptr ||
-      python.save == nullptr || python.restore == nullptr) {
+  if (python.holder == nullptr || python.save == nullptr ||
+      python.restore == nullptr) {
     return;
   }
   // PyGILState_Check() answers yes to anyone once there are subinterpreters.
-  void* const mine = python.this_thread();
+  void* const mine = ThisThreadState();
   if (mine != nullptr && mine == python.holder()) state_ = python.save();
 }
 

@@ -8,6 +8,9 @@
 
 namespace oom_forensics::collector::python {
 
+// The calling thread's PyThreadState; null: Python does not know the thread.
+void* ThisThreadState() noexcept;
+
 // What Python's `threading.get_ident()` is in the calling thread; 0: Python
 // does not know it.
 uint64_t ThisPythonThread() noexcept;

@@ -73,6 +73,8 @@ class CollectorLibrary:
             ctypes.c_char_p,
         ]
         self._end_activity.restype = None
+        # A callback that may be called must not go.
+        self._looks: list[Any] = []
 
     @classmethod
     def loaded(cls) -> CollectorLibrary | None:
@@ -149,9 +151,8 @@ class CollectorLibrary:
                     look(percent, left_bytes)
 
         kind = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_uint64)
-        # A callback that may be called must not go.
-        self._shortage = [*getattr(self, "_shortage", ()), kind(called)]
-        self._library.OomForensics_OnShortage(self._shortage[-1] if look else kind(0))
+        self._looks.append(kind(called) if look else kind(0))
+        self._library.OomForensics_OnShortage(self._looks[-1])
 
     def start_stacks(self, hexversion: int, frames: list[KnownFrame]) -> str | None:
         """Begins to take the stacks of allocations; returns why that is not possible, or None.

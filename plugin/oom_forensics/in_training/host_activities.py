@@ -26,7 +26,7 @@ from oom_forensics.in_training.evidence.settings import EvidenceSettings
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.in_place import in_place_of
 from oom_forensics.in_training.source.code_origin import CodeOrigin
-from oom_forensics.in_training.source.frames import stack_of
+from oom_forensics.in_training.source.frames import places_of_user, stack_of
 
 _TRACE = 1
 _BUFFER = 2
@@ -82,8 +82,7 @@ class _Activities:
 
     def begin(self, kind: int, name: str, frame: FrameType | None) -> int:
         """Says that one begins whose innermost frame this is; returns what ends it."""
-        stack = [frame for frame in stack_of(frame, self._origin) if frame.is_user]
-        where = "\n".join(f"u{at.line}\t{at.function}\t{at.file}" for at in stack)
+        where = places_of_user(stack_of(frame, self._origin))
         return self._library.begin_activity(kind, name, where)
 
     def end(self, activity: int, live: int = 0, element_bytes: int = 0, what: str = "") -> None:

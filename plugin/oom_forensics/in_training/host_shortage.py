@@ -15,7 +15,6 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Collection
-from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +27,7 @@ from oom_forensics.in_training.keepers.heap import Heap
 from oom_forensics.in_training.keepers.live_tensors import LiveTensor
 from oom_forensics.in_training.keepers.roots import Roots
 from oom_forensics.in_training.source.code_origin import CodeOrigin
-from oom_forensics.in_training.source.frames import has_user_frame, stack_of
+from oom_forensics.in_training.source.frames import places_of_user, stack_of
 
 _HOLDER = 5
 _STACK = 6
@@ -63,9 +62,9 @@ def _look(library: CollectorLibrary, percent: int, left_bytes: int) -> None:
     # Its own would hold what it looks at.
     frames.pop(threading.get_ident(), None)
     for thread in threading.enumerate():
-        frame = frames.get(thread.ident or 0)
-        if frame is not None and has_user_frame(stack_of(frame, origin)):
-            _tell(library, _STACK, thread.name, frame, origin, percent)
+        where = places_of_user(stack_of(frames.get(thread.ident or 0), origin))
+        if where:
+            _tell(library, _STACK, thread.name, where, percent)
     main = frames.get(threading.main_thread().ident or 0)
     del frames
     if percent > _MOST_PERCENT or left_bytes < _LEAST_LEFT_BYTES:
@@ -82,11 +81,8 @@ def _look(library: CollectorLibrary, percent: int, left_bytes: int) -> None:
             chain = finder.chain_of(each.container)
             if chain is not None:
                 text = next((link.text for link in chain.links if link.name), chain.links[0].text)
-                where = "\n".join(
-                    f"u{at.line}\t{at.function}\t{at.file}" for at in chain.stack if at.is_user
-                )
-                activity = library.begin_activity(_HOLDER, text, where)
-                library.end_activity(activity, each.items, each.bytes, str(percent))
+                where = places_of_user(chain.stack)
+                _tell(library, _HOLDER, text, where, percent, each.items, each.bytes)
     finally:
         heap.forget()
         held.clear()
@@ -96,13 +92,12 @@ def _tell(
     library: CollectorLibrary,
     kind: int,
     name: str,
-    frame: FrameType,
-    origin: CodeOrigin,
+    where: str,
     percent: int,
+    items: int = 0,
+    bytes_: int = 0,
 ) -> None:
-    stack = [at for at in stack_of(frame, origin) if at.is_user]
-    where = "\n".join(f"u{at.line}\t{at.function}\t{at.file}" for at in stack)
-    library.end_activity(library.begin_activity(kind, name, where), 0, 0, str(percent))
+    library.end_activity(library.begin_activity(kind, name, where), items, bytes_, str(percent))
 
 
 class _Held(NamedTuple):

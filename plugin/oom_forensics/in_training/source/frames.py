@@ -31,6 +31,11 @@ Stack = tuple[Frame, ...]
 """Frames, innermost first."""
 
 
+def places_of_user(stack: Stack) -> str:
+    """The user's frames as the black box takes them, a line each (core/black_box.h)."""
+    return "\n".join(f"u{at.line}\t{at.function}\t{at.file}" for at in stack if at.is_user)
+
+
 def look_at_locals(frame: FrameType, look: Callable[[dict[str, object]], None]) -> None:
     """Calls `look` with a frame's local variables, and leaves no trace of that.
 
