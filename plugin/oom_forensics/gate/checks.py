@@ -174,8 +174,16 @@ def _place(group: AllocationGroup) -> str:
 
 
 def _line_of(run: Trace, scope: str, allocator: str) -> str:
-    groups = _lines_at_peak(run, Filter(scope=scope, allocator=allocator))
-    return next(filter(None, map(_place, groups)), "")
+    """Returns where most of a scope's group was made.
+
+    The key of ops without a scope, "(eager ops)/AddV2", names their type.
+    """
+    nameless, _, op_type = scope.partition("/")
+    if nameless.startswith("("):
+        only = Filter(search=op_type, allocator=allocator)
+    else:
+        only = Filter(scope=scope, allocator=allocator)
+    return next(filter(None, map(_place, _lines_at_peak(run, only))), "")
 
 
 def _story(peaks: dict[str, int], before: dict[str, int], growth: list[Growth]) -> str:
