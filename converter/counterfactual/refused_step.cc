@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -20,57 +21,116 @@ struct CompletedStep {
 };
 
 // Part of the failed step's bytes that the completed one must have asked for,
-// too, by the same ops in the same sizes.
-constexpr double kMinAlike = 0.95;
+// too, by the same ops in the same sizes. Eager ops take their input's buffer
+// for their output where Python has let go of it in time, so no two rounds of
+// them ask for quite the same.
+constexpr double kMinAlike = 0.8;
 // Among so many steps before the failure one is looked for.
 constexpr size_t kStepsLookedAt = 16;
 
-// Bytes that a range of rows asked for, by site.
-absl::flat_hash_map<SiteId, uint64_t> BytesBySite(const AllocatorReplay& replay,
-                                                  Row begin, Row end) {
-  absl::flat_hash_map<SiteId, uint64_t> bytes;
-  for (Row row = begin; row < end; ++row) {
-    if (replay.trace().kind_of[row] != RowKind::kAlloc) continue;
-    bytes[replay.trace().site[row]] += replay.SiteOf(row).requested_bytes;
-  }
-  return bytes;
+// A request: op and bytes. Its stack is not known of all of them.
+using Request = std::pair<StringId, uint64_t>;
+
+Request RequestOf(const AllocatorReplay& replay, Row row) {
+  const AllocationSite& site = replay.SiteOf(row);
+  return {site.op, site.requested_bytes};
 }
 
-// The last of the steps, which all ended before the failure, that served the
-// very request that failed (op, shape and bytes) after requests like those that
-// the failed step had made before it. Nothing: the failed step is of another
-// kind or size than those before, or the first.
+// How often a range of rows made each request.
+absl::flat_hash_map<Request, uint64_t> RequestsIn(const AllocatorReplay& replay,
+                                                  Row begin, Row end) {
+  absl::flat_hash_map<Request, uint64_t> requests;
+  for (Row row = begin; row < end; ++row) {
+    if (replay.trace().kind_of[row] != RowKind::kAlloc) continue;
+    ++requests[RequestOf(replay, row)];
+  }
+  return requests;
+}
+
+// Part of the bytes that `failed` asked for which `done` asked for, too.
+double ShareAlike(const absl::flat_hash_map<Request, uint64_t>& failed,
+                  const absl::flat_hash_map<Request, uint64_t>& done) {
+  uint64_t asked_bytes = 0;
+  uint64_t alike_bytes = 0;
+  for (const auto& [request, count] : failed) {
+    const auto same = done.find(request);
+    const uint64_t alike =
+        same == done.end() ? 0 : std::min(count, same->second);
+    asked_bytes += request.second * count;
+    alike_bytes += request.second * alike;
+  }
+  return static_cast<double>(alike_bytes) /
+         static_cast<double>(std::max<uint64_t>(1, asked_bytes));
+}
+
+// What a step took beyond what was in use when it began, at its peak.
+uint64_t GrowthIn(const AllocatorReplay& replay, Row begin, Row end) {
+  const uint64_t before_bytes = replay.usage().At(begin).in_use_bytes;
+  const uint64_t peak_bytes = replay.usage().Over(begin, end).in_use_max_bytes;
+  return peak_bytes - std::min(peak_bytes, before_bytes);
+}
+
+// Of the steps, which all ended before the failure, the one that took most of
+// those that served the very request that failed (op and bytes) after requests
+// like those that the failed step had made before it. Nothing: the failed step
+// is of another kind or size than those before, or the first.
 std::optional<CompletedStep> FindCompletedStep(const AllocatorReplay& replay,
                                                const StepIndex& steps,
                                                Row failure) {
   const std::vector<StepSpan>& spans = steps.spans();
   if (spans.empty()) return std::nullopt;
-  CompletedStep found;
-  found.failed_begin = static_cast<Row>(spans.back().end);
-  const absl::flat_hash_map<SiteId, uint64_t> failed =
-      BytesBySite(replay, found.failed_begin, failure);
-  const SiteId refused = replay.trace().site[failure];
+  const Row failed_begin = static_cast<Row>(spans.back().end);
+  const auto failed = RequestsIn(replay, failed_begin, failure);
+  const Request refused = RequestOf(replay, failure);
+  std::optional<CompletedStep> found;
+  uint64_t most_bytes = 0;
   for (size_t i = 0; i < spans.size() && i < kStepsLookedAt; ++i) {
-    const StepSpan& span = spans[spans.size() - 1 - i];
+    const Row begin = static_cast<Row>(spans[spans.size() - 1 - i].begin);
     // Up to the next step: what lies between two belongs to the first.
-    found.begin = static_cast<Row>(span.begin);
-    found.end = i == 0 ? found.failed_begin
-                       : static_cast<Row>(spans[spans.size() - i].begin);
-    const absl::flat_hash_map<SiteId, uint64_t> done =
-        BytesBySite(replay, found.begin, found.end);
-    if (!done.contains(refused)) continue;
-    uint64_t asked = 0;
-    uint64_t alike = 0;
-    for (const auto& [site, bytes] : failed) {
-      asked += bytes;
-      const auto same = done.find(site);
-      if (same != done.end()) alike += std::min(bytes, same->second);
+    const Row end =
+        i == 0 ? failed_begin : static_cast<Row>(spans[spans.size() - i].begin);
+    const auto done = RequestsIn(replay, begin, end);
+    if (!done.contains(refused) || ShareAlike(failed, done) < kMinAlike) {
+      continue;
     }
-    if (static_cast<double>(alike) >= kMinAlike * static_cast<double>(asked)) {
-      return found;
-    }
+    const uint64_t taken_bytes = GrowthIn(replay, begin, end);
+    if (found.has_value() && taken_bytes <= most_bytes) continue;
+    found = {begin, end, failed_begin};
+    most_bytes = taken_bytes;
   }
-  return std::nullopt;
+  return found;
+}
+
+// What a step gives back of what was there before it, a variable's old value
+// say: rows of the completed step, and those that stand for them in the failed
+// one.
+struct Replaced {
+  std::vector<Row> by_completed;
+  std::vector<Row> by_failed;
+};
+
+Replaced FindReplaced(const AllocatorReplay& replay,
+                      const CompletedStep& completed) {
+  // The newest last.
+  absl::flat_hash_map<Request, std::vector<Row>> before_failed;
+  std::vector<Row> live = replay.LiveAt(completed.failed_begin);
+  std::sort(live.begin(), live.end());
+  for (const Row row : live) {
+    before_failed[RequestOf(replay, row)].push_back(row);
+  }
+  Replaced replaced;
+  std::vector<Row> before = replay.LiveAt(completed.begin);
+  std::sort(before.begin(), before.end(), std::greater<>());
+  for (const Row row : before) {
+    const auto like = before_failed.find(RequestOf(replay, row));
+    if (like == before_failed.end() || like->second.empty()) continue;
+    const Row other = like->second.back();
+    like->second.pop_back();
+    if (replay.IsLiveAt(row, completed.end)) continue;
+    replaced.by_completed.push_back(row);
+    replaced.by_failed.push_back(other);
+  }
+  return replaced;
 }
 
 }  // namespace
@@ -92,19 +152,25 @@ std::shared_ptr<const Counterfactual> StepOfRefusal(
     const AllocatorReplay& replay, const RoleClassifier& roles, Row failure,
     uint64_t limit_bytes, const StepIndex& steps,
     std::shared_ptr<const ServingOrder> order) {
+  std::shared_ptr<const Counterfactual> forecast_step;
   if (const ForecastTrace* const graph = ForecastOf(replay, failure)) {
     auto step = std::make_shared<const Counterfactual>(ForecastStepOfRefusal(
         replay, roles, failure, limit_bytes, *graph, order));
-    if (step->has_orders() && !step->IsTooLow()) return step;
+    if (step->has_orders() && !step->IsTooLow()) {
+      forecast_step = std::move(step);
+      if (!forecast_step->IsContradicted()) return forecast_step;
+    }
   }
   const auto completed = FindCompletedStep(replay, steps, failure);
-  if (!completed.has_value()) return nullptr;
+  if (!completed.has_value()) return forecast_step;
   const std::optional<BatchDimension> batch =
       RecordedBatch(replay, roles, replay.LiveAt(failure), failure);
+  Replaced replaced = FindReplaced(replay, *completed);
   auto forecast = std::make_shared<const ForecastTrace>(RecordedForecast(
-      replay, batch, completed->begin, completed->end, /*taken=*/{}));
+      replay, batch, completed->begin, completed->end, replaced.by_completed));
   StepStream stream = StreamAt(replay, completed->failed_begin, limit_bytes,
                                *forecast, std::move(order));
+  stream.taken_rows = std::move(replaced.by_failed);
   stream.shares = std::make_shared<const BatchShares>(
       replay.host(), /*forecast=*/nullptr, batch);
   return std::make_shared<const Counterfactual>(std::move(forecast),

@@ -19,8 +19,9 @@ namespace oom_forensics {
 std::shared_ptr<const ForecastTrace> ForecastAsCompiled(
     const AllocatorReplay& replay, Row failure, const ForecastTrace& graph);
 
-// As it was forecast, or XLA planned it; else as an earlier step like it went,
-// of those that had ended by then. Null: neither is known whole.
+// As it was forecast, or XLA planned it. Where that is not known whole, or what
+// happened contradicts it: as an earlier step like it went, of those that had
+// ended by then. Null: neither is known.
 // `limit_bytes`: what the pool may hold; 0: unknown. `order`: as of
 // OrderBefore(); null: it is found.
 std::shared_ptr<const Counterfactual> StepOfRefusal(

@@ -89,6 +89,34 @@ def test_the_batch_that_it_names_runs_to_its_end(record: Record, forecast: Any) 
     record(SCRIPTS / "fit.py", *fit, exit_code=0, timeout_s=600, **SMALL)
 
 
+def test_replicas_are_forecast_together_and_the_batch_named_is_that_of_all(
+    record: Record, dataset: Callable[..., Any]
+) -> None:
+    """Two replicas of a MirroredStrategy in one pool; the program says the batch of both."""
+    job = Path(__file__).parents[1] / "jobs/composed/job.py"
+    mirrored = (
+        "--mode=mirrored", "--model=series", "--data=pipeline", "--optimizer=rmsprop",
+        "--width=128", "--depth=4",
+    )  # fmt: skip
+    limit = {"TF_CPU_BFC_MEM_LIMIT_IN_MB": "77"}
+    died = record(
+        job,
+        *mirrored,
+        "--batch-size=128",
+        exit_code=1,
+        timeout_s=600,
+        OOM_FORENSICS_LOGDIR=LOGDIR,
+        **limit,
+    )
+    (oom,) = dataset(died.logdir, "oom_window")["ooms"]
+    (batch,) = (each for each in oom["remedies"] if each["kind"] == "smaller_batch")
+    assert batch["sufficiency"] == "ENOUGH_ALONE"
+    assert batch["values"]["batchSizeBefore"] == "128"
+    assert "for each of the 2 replicas" in batch["title"]
+    size = batch["values"]["batchSize"]
+    record(job, *mirrored, f"--batch-size={size}", exit_code=0, timeout_s=600, **limit)
+
+
 def test_a_rehearsal_tells_what_a_smaller_device_had_made_of_it() -> None:
     done = recorded(
         [

@@ -70,7 +70,11 @@ def _composed(chance: random.Random) -> Job:
         0,
         ["LEAK_LIKE"] if keep == "outputs" else _OF_THE_STEP,
         "a list keeps outputs" if keep == "outputs" else "the step needs more than there is",
-        {"smaller_batch": "--batch-size={batchSize}", "release_leak": "--keep=nothing"},
+        {
+            "smaller_batch": "--batch-size={batchSize}",
+            "release_leak": "--keep=nothing",
+            "release_collection": "--keep=nothing",
+        },
         arguments=tuple(f"--{name}={value}" for name, value in parts.items()),
         source="composed/job",
     )

@@ -174,6 +174,9 @@ std::optional<Cause> FindCollection(const OomCase& oom) {
   const Container& container = *found.container;
   std::string end;
   Growth growth;
+  // What it came to hold since then is why it does not fit now.
+  const bool fit_before = found.end == FoundLeak::End::kMayBeEmptied &&
+                          oom.step() != nullptr && oom.step()->is_recorded();
   switch (found.end) {
     case FoundLeak::End::kHasBound:
       end = absl::StrCat(
@@ -195,14 +198,19 @@ std::optional<Cause> FindCollection(const OomCase& oom) {
       end = " It was filled before the work that failed, and no longer grows.";
       break;
     default:
-      end = " Whether it would have grown further is not in the trace.";
+      end = absl::StrCat(
+          fit_before ? absl::StrCat(" A ", oom.steps().unit(),
+                                    " like the one that was refused memory "
+                                    "came to its end before.")
+                     : std::string(),
+          " Whether it would have grown further is not in the trace.");
       growth = {absl::StrCat("How much more ", container.name,
                              " would have come to hold is not in the trace."),
                 true};
   }
   const LineId line = DominantLine(oom.replay(), found.rows);
   Cause cause = MakeCause(
-      kCollection, "CAPACITY", found.live_bytes,
+      kCollection, fit_before ? kLeakLike : "CAPACITY", found.live_bytes,
       absl::StrCat(
           FormatBytes(found.live_bytes), " in ",
           CountOf(found.rows.size(), "tensor"), " are kept by ", container.name,
@@ -219,8 +227,9 @@ std::optional<Cause> FindCollection(const OomCase& oom) {
               "tensor as it comes.",
               "kept.append(tensor.numpy())"},
              &cause);
-  // What of it the work in hand needs on the device is not in the trace.
-  cause.remedy->is_estimate = true;
+  // How much of it the work in hand needs on the device is not in the trace;
+  // work like it did not need what has come since.
+  cause.remedy->is_estimate = !fit_before;
   return cause;
 }
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -38,8 +37,6 @@ constexpr double kCopiesShare = 0.5;
 constexpr size_t kMinCopies = 3;
 // Smaller ones are no large variable, however many are alike.
 constexpr double kCopyShare = 0.1;
-
-constexpr std::string_view kReplica = "/replica_";
 
 // Part of the limit that slack must be to be worth a sentence.
 constexpr double kSlackShare = 0.1;
@@ -286,21 +283,15 @@ std::optional<Cause> FindLargeVariable(const OomCase& oom) {
 std::optional<Cause> FindReplicas(const OomCase& oom) {
   // A pool of a GPU's has one replica; those of the CPU share its pool.
   if (DeviceOrdinalOf(oom.replay().trace()) >= 0) return std::nullopt;
-  std::set<std::string> replicas;
   uint64_t bytes = 0;
   for (const Row row : oom.live()) {
     const std::string& op = oom.host().OpOf(oom.replay().SiteOf(row));
-    const size_t at = op.find(kReplica);
-    if (at == std::string::npos) continue;
-    const size_t number = at + kReplica.size();
-    replicas.insert(op.substr(number, op.find('/', number) - number));
-    bytes += oom.replay().BytesOf(row);
+    if (!ReplicaOf(op).empty()) bytes += oom.replay().BytesOf(row);
   }
-  if (replicas.empty() || !IsWorthIt(oom, bytes)) return std::nullopt;
-  // The first replica's ops have no prefix.
+  if (bytes == 0 || !IsWorthIt(oom, bytes)) return std::nullopt;
   return MakeCause(
       "replicas", "CAPACITY", bytes,
-      absl::StrCat(replicas.size() + 1,
+      absl::StrCat(oom.replica_count(),
                    " replicas of the model take their memory from this one "
                    "pool; all but the first hold ",
                    FormatBytes(bytes),

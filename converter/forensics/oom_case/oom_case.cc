@@ -1,12 +1,15 @@
 #include "converter/forensics/oom_case/oom_case.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "converter/counterfactual/recorded_step.h"
 #include "converter/counterfactual/refused_step.h"
 #include "converter/replay/dump_comparison.h"
 #include "converter/text/text.h"
+#include "converter/trace/op_name.h"
 #include "core/bfc.h"
 
 namespace oom_forensics {
@@ -112,6 +115,14 @@ OomCase::OomCase(const AllocatorReplay& replay, const RoleClassifier& roles,
   }
   step_ = StepOfRefusal(replay, roles, failure, limit_bytes(), leaks_->steps,
                         what_if_.order());
+}
+
+int64_t OomCase::replica_count() const {
+  absl::flat_hash_set<std::string_view> names = {""};
+  for (SiteId id = 0; id < host().sites.size(); ++id) {
+    names.insert(ReplicaOf(host().OpOf(host().sites.Get(id))));
+  }
+  return static_cast<int64_t>(names.size());
 }
 
 bool OomCase::IsOfThisStep(Row alloc) const {

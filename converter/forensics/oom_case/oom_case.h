@@ -70,6 +70,10 @@ class OomCase {
   // What the best place was short by: the largest hole, or a new region.
   uint64_t short_by_bytes() const { return pool_.ShortByBytes(); }
 
+  // Replicas of the model that tf.distribute runs, at least 1: each works on
+  // its part of a batch, and the ops of all but the first bear its name.
+  int64_t replica_count() const;
+
   // Steps that had ended by then.
   const StepIndex& steps() const { return leaks_->steps; }
   // Who keeps what is live.

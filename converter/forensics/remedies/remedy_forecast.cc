@@ -61,7 +61,7 @@ bool GradeByStep(const OomCase& oom, RemedyCandidate* candidate) {
   int64_t batch = oom.step()->batch();
   const uint64_t limit_bytes = change.limit_bytes.value_or(oom.limit_bytes());
   if (remedy->kind() == kSmallerBatch && oom.step()->scales()) {
-    batch = remedy->values().batch_size();
+    batch = remedy->values().batch_size() / oom.replica_count();
     change = {};
   }
   const bool is_known = oom.step()->is_recorded() || !candidate->is_estimate;

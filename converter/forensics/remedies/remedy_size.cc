@@ -173,6 +173,21 @@ int64_t LargestBatchOf(const Counterfactual& step, uint64_t limit_bytes,
   return fits != 0 ? fits : step.LargestBatchToHopeFor(limit_bytes, most);
 }
 
+// Names a batch and the one that it replaces, both those of one replica, as the
+// program does: it says the batch of all replicas together.
+void NameBatch(const OomCase& oom, int64_t size, int64_t full, Remedy* remedy) {
+  const int64_t replicas = oom.replica_count();
+  const std::string each = replicas == 1
+                               ? ""
+                               : absl::StrCat(", ", size, " for each of the ",
+                                              replicas, " replicas");
+  remedy->set_title(absl::StrCat("Use a batch of ", size * replicas,
+                                 " in place of ", full * replicas, each, "."));
+  remedy->set_code(absl::StrCat("batch_size=", size * replicas));
+  remedy->mutable_values()->set_batch_size(size * replicas);
+  remedy->mutable_values()->set_batch_size_before(full * replicas);
+}
+
 // Where too few shapes were live to show the batch, the graph of the step does.
 std::optional<RemedyCandidate> SmallerBatchOfGraph(const OomCase& oom) {
   const Counterfactual* const step = oom.step();
@@ -184,14 +199,10 @@ std::optional<RemedyCandidate> SmallerBatchOfGraph(const OomCase& oom) {
   if (size == 0) return std::nullopt;
   RemedyCandidate candidate;
   candidate.remedy.set_kind(kSmallerBatch);
-  candidate.remedy.set_title(
-      absl::StrCat("Use a batch of ", size, " in place of ", full, "."));
+  NameBatch(oom, size, full, &candidate.remedy);
   candidate.remedy.set_detail(absl::StrCat("The graph of the step works on ",
                                            full, " examples at a time.",
                                            Accumulation(oom, full, size)));
-  candidate.remedy.set_code(absl::StrCat("batch_size=", size));
-  candidate.remedy.mutable_values()->set_batch_size(size);
-  candidate.remedy.mutable_values()->set_batch_size_before(full);
   candidate.remedy.set_bytes(step->PeakOf(full).high_bytes -
                              step->PeakOf(size).high_bytes);
   // Only the forecast tells the rest; the request shrinks with the batch.
@@ -223,8 +234,7 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
   if (!fits) size = std::max<int64_t>(1, full / 2);
   RemedyCandidate candidate;
   candidate.remedy.set_kind(kSmallerBatch);
-  candidate.remedy.set_title(
-      absl::StrCat("Use a batch of ", size, " in place of ", full, "."));
+  NameBatch(oom, size, full, &candidate.remedy);
   candidate.remedy.set_detail(absl::StrCat(
       oom.batch()->Evidence(), " ", FormatBytes(LiveBytesOf(oom, scales)),
       " of what was in use",
@@ -232,9 +242,6 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
       " shrink with the batch.",
       fits ? Accumulation(oom, full, size)
            : " Even a batch of 1 would not have been enough by itself."));
-  candidate.remedy.set_code(absl::StrCat("batch_size=", size));
-  candidate.remedy.mutable_values()->set_batch_size(size);
-  candidate.remedy.mutable_values()->set_batch_size_before(full);
   candidate.scenario = WithBatch(oom, scales, size);
   return candidate;
 }

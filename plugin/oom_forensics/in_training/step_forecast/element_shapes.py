@@ -12,6 +12,8 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from oom_forensics.in_training.source.frames import look_at_locals
 from oom_forensics.in_training.step_forecast.step_function import StepFunction
 
@@ -54,6 +56,8 @@ def iterator_of(frame: FrameType | None) -> tuple[Any, int | None]:
             kind = type(value).__name__
             if kind == "OwnedIterator" and iterator is None:
                 iterator = value
+            elif kind == "DistributedIterator" and iterator is None:
+                iterator, batch = _of_one_replica(value)
             elif kind == "TFEpochIterator" and batch is None:
                 batch = _whole(getattr(getattr(value, "data_adapter", None), "batch_size", None))
 
@@ -62,6 +66,19 @@ def iterator_of(frame: FrameType | None) -> tuple[Any, int | None]:
     if batch is None and iterator is not None:
         batch = _batch_of(getattr(iterator, "_dataset", None))
     return iterator, batch
+
+
+def _of_one_replica(distributed: Any) -> tuple[Any, int | None]:
+    """What gives one of tf.distribute's replicas its elements, and how many examples at most.
+
+    A part that this version of TensorFlow keeps elsewhere is not found: (None, None).
+    """
+    try:
+        on_worker = distributed._iterators[0]
+        iterator = on_worker._iterator._device_iterators[0]
+    except (AttributeError, IndexError, TypeError):
+        return None, None
+    return iterator, _batch_of(getattr(on_worker, "_dataset", None))
 
 
 def _frames(frame: FrameType | None) -> Iterator[FrameType]:
@@ -87,13 +104,14 @@ def _shapes_of(spec: Any, batch: int | None) -> Iterator[tuple[int | None, ...] 
 
 
 def _batch_of(dataset: Any) -> int | None:
-    """The size that the last `batch` of a pipeline makes."""
+    """The size that the last `batch` of a pipeline makes, or tf.distribute makes of it."""
     for _ in range(_MOST_DATASETS):
         if dataset is None:
             return None
-        size = getattr(dataset, "_batch_size", None)
-        if size is not None:
-            return _whole(size.numpy() if hasattr(size, "numpy") else size)
+        for name in ("_batch_size", "_batch_sizes"):
+            size = getattr(dataset, name, None)
+            if size is not None:
+                return _whole(np.max(size.numpy() if hasattr(size, "numpy") else size))
         dataset = getattr(dataset, "_input_dataset", None)
     return None
 

@@ -126,6 +126,36 @@ def test_loops_go_round_and_keep_what_the_backward_pass_needs() -> None:
     assert 20 <= mib_of(executor) <= 50
 
 
+def test_an_optional_holds_the_element_of_an_iterator() -> None:
+    """As tf.distribute asks for the elements of its replicas."""
+
+    def step(x: Any) -> Any:
+        optional = tf.experimental.Optional.from_value(tf.linalg.matmul(x, x))
+        if optional.has_value():
+            return tf.linalg.matmul(optional.get_value(), x)
+        return x
+
+    executor = run(step, MATRIX)
+    assert not executor.assumed
+    assert not executor.memory.unknown
+    assert mib_of(executor) == 2
+
+
+def test_each_gpu_is_asked_for_what_its_own_ops_need() -> None:
+    def step(x: Any) -> Any:
+        with tf.device("GPU:0"):
+            one = tf.linalg.matmul(x, x)
+        with tf.device("GPU:1"):
+            two = tf.linalg.matmul(tf.linalg.matmul(one, x), x)
+        return one, two
+
+    concrete = tf.function(step).get_concrete_function(MATRIX)
+    graph = prepared_graph.prepare(step_function.of_concrete(concrete))
+    executors = [Executor(Library(graph), FIFO, allocator=f"GPU_{i}_bfc#0") for i in range(2)]
+    assert [each.run().sites for each in executors]
+    assert [mib_of(each) for each in executors] == [1, 2]
+
+
 def test_an_open_batch_is_what_the_function_is_called_with() -> None:
     def step(x: Any) -> Any:
         return tf.reduce_sum(tf.reshape(x, [tf.shape(x)[0], -1]) * 2.0)

@@ -63,7 +63,9 @@ def forecast_step(
             for order in (*ORDERS, *MORE_ORDERS):
                 if order in MORE_ORDERS and len(made[-1].events) > _FEW_EVENTS:
                     break
-                executor = Executor(library, order, budget, step.element_shapes, new_arguments)
+                executor = Executor(
+                    library, order, budget, step.element_shapes, new_arguments, allocator
+                )
                 made.append(executor.run())
                 last = executor
         except OutOfTimeError:

@@ -22,6 +22,7 @@ class Node:
       consumers: For each output, the indices of the nodes that read it, once per input.
       after: Indices of the nodes that wait for it, by data or control, once per edge.
       waits_for: How many such edges lead here.
+      device: Where it is to run, "/job:localhost/replica:0/task:0/device:GPU:1".
     """
 
     name: str
@@ -33,6 +34,7 @@ class Node:
     consumers: dict[int, int] = field(default_factory=dict)
     after: list[int] = field(default_factory=list)
     waits_for: int = 0
+    device: str = ""
 
 
 @dataclass(eq=False)
@@ -99,4 +101,4 @@ def _node(source: Any) -> Node:
         for name in sorted(attributes)
         if not name.startswith(_SILENT)
     )
-    return Node(source.name, source.op, attributes, key)
+    return Node(source.name, source.op, attributes, key, device=source.device)

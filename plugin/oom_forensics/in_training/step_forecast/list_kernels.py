@@ -1,4 +1,5 @@
-"""Ops on TensorLists, in which loops keep what their backward pass needs."""
+"""Ops on variants that hold tensors: TensorLists, in which loops keep what their backward pass
+needs, and the optionals in which an iterator gives its elements to tf.distribute."""
 
 from __future__ import annotations
 
@@ -15,11 +16,12 @@ from oom_forensics.in_training.step_forecast.tensors import (
 )
 
 _ALIGNMENT_BYTES = 64
+_BOOL = 10
 _INT32 = 3
 
 
 class ListKernels:
-    """Runs the ops on variants that are lists."""
+    """Runs the ops on variants that hold tensors."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
@@ -34,6 +36,29 @@ class ListKernels:
         if node.op in ("ZerosLike", "AddN") and like is not None:
             return [self._like(node, like)]
         return None
+
+    def optional(self, element: list[Tensor]) -> Tensor:
+        """An optional with a value."""
+        made = TensorList(VARIANT, None)
+        for each in element:
+            self._append(made, each)
+        return _list(made)
+
+    def _OptionalFromValue(self, _: Node, inputs: list[Tensor]) -> list[Tensor]:  # noqa: N802
+        return [self.optional(inputs)]
+
+    def _OptionalNone(self, _: Node, inputs: list[Tensor]) -> list[Tensor]:  # noqa: N802
+        del inputs
+        return [_list(TensorList(VARIANT, None))]
+
+    def _OptionalHasValue(self, _: Node, inputs: list[Tensor]) -> list[Tensor] | None:  # noqa: N802
+        if inputs[0].items is None:
+            return None
+        return [Tensor(_BOOL, (), None, np.array(bool(inputs[0].items.items)))]
+
+    def _OptionalGetValue(self, _: Node, inputs: list[Tensor]) -> list[Tensor] | None:  # noqa: N802
+        items = inputs[0].items
+        return None if items is None else [item for item in items.items if item is not None] or None
 
     def _like(self, node: Node, like: TensorList) -> Tensor:
         made = TensorList(like.element_dtype, like.element_shape)

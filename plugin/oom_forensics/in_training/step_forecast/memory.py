@@ -49,6 +49,8 @@ class Memory:
         self.allocations = 0
         # Ops whose outputs have no known size.
         self.unknown: set[tuple[str, str]] = set()
+        # Whether who asks now asks the device that is meant; else it is not counted.
+        self.is_here = True
         self.in_use_bytes = 0
         self.peak_bytes = 0
         self._bytes: list[int] = []
@@ -61,6 +63,8 @@ class Memory:
         self, op: str, kind: str, dtype: int, shape: Shape, *, fixed: bool = False
     ) -> Buffer | None:
         """A new buffer; None where it takes none, or its size is not known."""
+        if not self.is_here:
+            return Buffer(None)
         size = bytes_of(dtype, shape)
         if size is None:
             self.unknown.add((op, kind))
