@@ -116,7 +116,9 @@ class LeakSearch {
   // Sites whose live allocations an object holds are one group.
   void GroupSites() {
     const SiteTable& sites = replay_.host().sites;
-    absl::flat_hash_map<std::tuple<StringId, StringId, int32_t>, size_t> groups;
+    absl::flat_hash_map<std::tuple<StringId, StringId, int32_t, uint64_t>,
+                        size_t>
+        groups;
     absl::flat_hash_map<const Container*, size_t> group_of_container;
     constexpr size_t kNoGroup = SIZE_MAX;
     group_of_.resize(sites.size(), kNoGroup);
@@ -139,8 +141,9 @@ class LeakSearch {
     for (SiteId id = 0; id < sites.size(); ++id) {
       if (group_of_[id] != kNoGroup) continue;
       const AllocationSite& site = sites.Get(id);
-      const auto [known, is_new] =
-          groups.try_emplace(std::make_tuple(site.op, site.shape, site.dtype));
+      const auto [known, is_new] = groups.try_emplace(
+          std::make_tuple(site.op, site.shape, site.dtype,
+                          site.op == kEmptyString ? site.requested_bytes : 0));
       if (is_new) known->second = new_group();
       group_of_[id] = known->second;
     }
@@ -398,7 +401,11 @@ LeakSearchResult FindLeaks(const AllocatorReplay& replay, Position position) {
   auto held =
       std::make_shared<const HeldTable>(replay, replay.LiveAt(position));
   LeakSearchResult result{
-      StepIndex(replay, position, ItemsOfLargest(replay, *held)), {}, {}, held};
+      StepIndex(replay, position, ItemsOfLargest(replay, *held),
+                held->OnTape()),
+      {},
+      {},
+      held};
   if (!result.steps.spans().empty()) {
     LeakSearch(replay, *held, result.steps, position).Run(&result);
   }

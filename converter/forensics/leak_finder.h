@@ -4,8 +4,8 @@
 //
 // Where Python told of the list, dict or other object that holds the tensors,
 // they are one group, whatever their shapes. Else a group is op, shape and
-// dtype. Its live bytes at the end of each step make a series; it is a leak
-// where
+// dtype; of what no op made, whose shape is not known, the size. Its live bytes
+// at the end of each step make a series; it is a leak where
 //   - the series grows, with 95 % confidence, over all steps and over the later
 //     half of them alone (a cache that was filled once has stopped growing),
 //   - what is live was made in at least kMinLeakSteps different steps, and

@@ -25,13 +25,18 @@ std::vector<bool> SitesInLayers(const HostTrace& host) {
 }  // namespace
 
 StepIndex::StepIndex(const AllocatorReplay& replay, Position until,
-                     const std::vector<Row>& items) {
+                     const std::vector<Row>& items,
+                     const std::vector<Row>& on_tape) {
   if (!replay.host().steps.empty()) {
     FromTrainingSteps(replay, until);
     return;
   }
   FromCalls(replay, until);
   if (spans_.size() < kMinCalls) FromRounds(replay, until, items);
+  if (source_ == Source::kRounds && !spans_.empty() && !on_tape.empty() &&
+      on_tape[on_tape.size() / 2] < spans_.back().begin) {
+    spans_.clear();
+  }
 }
 
 const char* StepIndex::unit() const {

@@ -35,9 +35,12 @@ class StepIndex {
   // Steps that have ended at `until` or before. Where the trace has no training
   // steps, calls of graph functions; where it has no calls either, rounds.
   // `items`: what the program collected one by one, oldest first: each ends a
-  // round where no sequence of ops repeats itself.
+  // round where no sequence of ops repeats itself. `on_tape`: what a gradient
+  // tape keeps, oldest first: rounds of a loop that runs under one tape are
+  // parts of a step, and none are told.
   StepIndex(const AllocatorReplay& replay, Position until,
-            const std::vector<Row>& items = {});
+            const std::vector<Row>& items = {},
+            const std::vector<Row>& on_tape = {});
 
   // In order, without overlap; there may be rows between them.
   const std::vector<StepSpan>& spans() const { return spans_; }

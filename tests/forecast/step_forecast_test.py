@@ -108,7 +108,7 @@ def test_replicas_are_forecast_together_and_the_batch_named_is_that_of_all(
         OOM_FORENSICS_LOGDIR=LOGDIR,
         **limit,
     )
-    (oom,) = dataset(died.logdir, "oom_window")["ooms"]
+    oom = dataset(died.logdir, "oom_window")["ooms"][0]
     (batch,) = (each for each in oom["remedies"] if each["kind"] == "smaller_batch")
     assert batch["sufficiency"] == "ENOUGH_ALONE"
     assert batch["values"]["batchSizeBefore"] == "128"

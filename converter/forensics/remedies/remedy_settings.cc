@@ -24,17 +24,19 @@ Scenario WithLimit(const OomCase& oom, uint64_t limit_bytes) {
 }
 
 // The smallest that is enough for the step, in whole MiB, as settings have it;
-// else for the request and as much again as the step held; 0: none is.
+// where that is not known, or contradicted, for the request and as much again
+// as the step held; 0: none is.
 uint64_t LimitToName(const OomCase& oom) {
-  if (oom.step() != nullptr && !oom.step()->IsContradicted()) {
-    return oom.step()->EnoughLimit(0);
-  }
+  const uint64_t for_step =
+      oom.step() != nullptr ? oom.step()->EnoughLimit(0) : 0;
+  if (oom.step() != nullptr && !oom.step()->IsContradicted()) return for_step;
   const uint64_t least = oom.limit_bytes() / kMiB + 1;
-  return kMiB *
-         SmallestEnough(
-             least, kMostTimesTheLimit * least, 0, [&oom](uint64_t mib) {
-               return oom.what_if().Try(WithLimit(oom, mib * kMiB)).placed;
-             });
+  const uint64_t for_request =
+      kMiB * SmallestEnough(
+                 least, kMostTimesTheLimit * least, 0, [&oom](uint64_t mib) {
+                   return oom.what_if().Try(WithLimit(oom, mib * kMiB)).placed;
+                 });
+  return std::max(for_step, for_request);
 }
 
 }  // namespace
