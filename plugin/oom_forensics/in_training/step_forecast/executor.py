@@ -6,21 +6,22 @@ its last reader has run, loops go round as often as their condition says.
 
 from __future__ import annotations
 
-import heapq
-import random
 import re
+from collections import deque
 from collections.abc import Mapping, Sequence, Set
-from typing import Any, NamedTuple
+from typing import Any
 
 from oom_forensics.in_training.evidence.trace_file import ModuleName
 from oom_forensics.in_training.step_forecast import graph_nodes, prepared_graph
 from oom_forensics.in_training.step_forecast import kernel_rules as rules
 from oom_forensics.in_training.step_forecast.compiled_modules import run_of
 from oom_forensics.in_training.step_forecast.dense_kernels import DenseKernels
+from oom_forensics.in_training.step_forecast.early_part import ALL_IN_TURN, early_part
 from oom_forensics.in_training.step_forecast.graph_nodes import Graph, Node
+from oom_forensics.in_training.step_forecast.graph_run import GraphRun
 from oom_forensics.in_training.step_forecast.list_kernels import ListKernels
 from oom_forensics.in_training.step_forecast.memory import Memory, Requests
-from oom_forensics.in_training.step_forecast.orders import Order, queue_of
+from oom_forensics.in_training.step_forecast.orders import Order
 from oom_forensics.in_training.step_forecast.shapes import ShapeFunctions, carries_value
 from oom_forensics.in_training.step_forecast.tensors import (
     Buffer,
@@ -37,27 +38,12 @@ _BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "RemoteCall"})
 _MAX_ITERATIONS = 100_000
 _INT64 = 9
-# Which of two ops that run at a time ends first: starting one takes as long as reading or
-# writing so many bytes; products work longer on each byte; and a thread may have to wait.
+# How long an op takes: starting it as long as reading or writing so many bytes; products work
+# longer on each byte.
 _START_COST_BYTES = 20_000
 _PRODUCT_COST = 8
-_SLOWEST = 2.0
-# What a thread works on longer than it takes to hand it over (8,000 cycles).
-_EXPENSIVE_BYTES = 32 << 10
 # The clock is looked at once in so many ops.
 _OPS_BETWEEN_LOOKS = 64
-
-
-class _Running(NamedTuple):
-    """An op that has begun: when it ends, how many began before it, who runs it."""
-
-    end: float
-    number: int
-    worker: int
-    node: int
-    inputs: list[Tensor]
-    made: list[Tensor]
-    scratch: list[Buffer]
 
 
 _GPU = re.compile(r"device:GPU:(\d+)")
@@ -166,62 +152,36 @@ class Executor:
         Where it consumes the arguments, the caller's reference to each is given up as soon
         as the readers inside have theirs: they may then take its buffer.
         """
-        nodes = graph.nodes
-        waits = [node.waits_for for node in nodes]
-        outputs: list[list[Tensor] | None] = [None] * len(nodes)
-        kept: dict[tuple[int, int], int] = {}
-        for result in graph.results:
-            kept[result] = kept.get(result, 0) + 1
-        given = dict(zip(graph.arguments, arguments, strict=True)) if arguments else {}
-        ready = queue_of(order, lambda i: _is_expensive(nodes[i], outputs, order))
-        ready.made_ready(None, [i for i, count in enumerate(waits) if count == 0])
-        running: list[_Running] = []
-        idle = list(range(order.workers))
-        pace = random.Random(order.seed)
-        clock = 0.0
-        started = 0
+        run = GraphRun(graph, order, consumes)
+        run.give(enumerate(arguments))
+        self._advance(run)
+        return run.results(range(len(graph.results)))
+
+    def _advance(self, run: GraphRun, only: Set[int] | None = None) -> None:
+        """Runs what can be run of a graph; of the nodes `only`, where there are some."""
         while True:
-            # Who has just ended an op goes on first.
-            for worker in reversed(idle[:]):
-                i = ready.next_of(worker)
-                if i is None:
-                    continue
-                idle.remove(worker)
-                node = nodes[i]
-                inputs = [_output(outputs, source) for source in node.inputs]
-                if i in given:
-                    made, scratch = [given[i]], list[Buffer]()
-                    if consumes:
-                        inputs = made
+            for worker, i in run.begin(only):
+                node = run.nodes[i]
+                given = run.given.get(i)
+                if given is not None:
+                    made, scratch = [given], list[Buffer]()
+                    inputs = made if run.consumes else []
                 else:
-                    made, scratch, inputs = self._start(node, inputs, order)
-                cost = _cost_bytes(node, [*inputs, *made]) * pace.uniform(1.0, _SLOWEST)
-                heapq.heappush(
-                    running, _Running(clock + cost, started, worker, i, inputs, made, scratch)
-                )
-                started += 1
-            if not running:
-                break
-            clock, _, worker, i, inputs, made, scratch = heapq.heappop(running)
-            idle.append(worker)
-            node = nodes[i]
-            outputs[i] = made
-            for index, tensor in enumerate(made):
-                readers = node.consumers.get(index, 0) + kept.get((i, index), 0)
+                    inputs = [run.output(source) for source in node.inputs]
+                    made, scratch, inputs = self._start(node, inputs, run.order)
+                run.began(worker, i, _cost_bytes(node, [*inputs, *made]), inputs, made, scratch)
+            ended = run.next_end()
+            if ended is None:
+                return
+            for index, tensor in enumerate(ended.made):
                 # A reference of our own while we look whether there is a reader.
-                self.memory.retain(tensor, readers + 1)
+                self.memory.retain(tensor, run.readers(ended.node, index) + 1)
                 self.memory.release(tensor)
-            for buffer in scratch:
+            for buffer in ended.scratch:
                 self.memory.free(buffer)
-            for tensor in inputs:
+            for tensor in ended.inputs:
                 self.memory.release(tensor)
-            followers = []
-            for follower in node.after:
-                waits[follower] -= 1
-                if waits[follower] == 0:
-                    followers.append(follower)
-            ready.made_ready(worker, followers)
-        return [_output(outputs, result) for result in graph.results]
+            run.ended(ended)
 
     def _start(
         self, node: Node, inputs: list[Tensor], order: Order
@@ -346,17 +306,38 @@ class Executor:
         body = self._library.function(node.attributes["body"].func.name)
         if condition is None or body is None:
             return None
-        state = inputs
+        part = early_part(condition, body, inputs) if order.loops_ahead else ALL_IN_TURN
+        most_begun = max(node.attributes["parallel_iterations"].i, 1) if part.variables else 1
+        in_turn = [i for i in range(len(inputs)) if i not in part.variables]
+        # Of early variables the value for the next iteration to begin, of others that for the
+        # next one to go on.
+        state = list(inputs)
+        begun: deque[GraphRun] = deque()
+        goes_on = True
         for _ in range(_MAX_ITERATIONS):
-            (goes_on,) = self._run(condition, state, order, consumes=False)
-            known = goes_on.value
-            self.memory.release(goes_on)
-            if known is not None and not bool(known):
+            while goes_on and len(begun) < most_begun:
+                (answer,) = self._run(condition, state, order, consumes=False)
+                known = answer.value
+                self.memory.release(answer)
+                goes_on = known is not None and bool(known)
+                if known is None:
+                    self.assumed.add((node.name, "how often a loop goes round"))
+                elif not goes_on:
+                    break
+                run = GraphRun(body, order, consumes=True)
+                run.give((i, state[i]) for i in part.variables)
+                if part.nodes:
+                    self._advance(run, part.nodes)
+                begun.append(run)
+                for i, tensor in zip(part.variables, run.results(part.variables), strict=True):
+                    state[i] = tensor
+            if not begun:
                 break
-            state = self._run(body, state, order, consumes=True)
-            if known is None:
-                self.assumed.add((node.name, "how often a loop goes round"))
-                break
+            run = begun.popleft()
+            run.give((i, state[i]) for i in in_turn)
+            self._advance(run)
+            for i, tensor in zip(in_turn, run.results(in_turn), strict=True):
+                state[i] = tensor
         return self._hand_on(state)
 
     def _next_element(self, node: Node) -> list[Tensor]:
@@ -378,26 +359,6 @@ def _cost_bytes(node: Node, tensors: Sequence[Tensor]) -> int:
     touched = sum(bytes_of(each.dtype, each.shape) or 0 for each in tensors)
     is_product = any(word in node.op for word in rules.PRODUCTS)
     return _START_COST_BYTES + touched * (_PRODUCT_COST if is_product else 1)
-
-
-def _is_expensive(node: Node, outputs: list[list[Tensor] | None], order: Order) -> bool:
-    """Whether TensorFlow's executor thinks an op, whose inputs are there, worth a thread."""
-    if node.op in rules.CHEAP:
-        return False
-    if not order.is_warm:
-        return True
-    return any(
-        (bytes_of(tensor.dtype, tensor.shape) or 0) >= _EXPENSIVE_BYTES
-        for tensor in (_output(outputs, source) for source in node.inputs)
-    )
-
-
-def _output(outputs: list[list[Tensor] | None], source: tuple[int, int]) -> Tensor:
-    node, index = source
-    made = outputs[node]
-    if made is None or index >= len(made):
-        return Tensor(1, None)
-    return made[index]
 
 
 def _constant(node: Node) -> Tensor:

@@ -126,6 +126,30 @@ def test_loops_go_round_and_keep_what_the_backward_pass_needs() -> None:
     assert 20 <= mib_of(executor) <= 50
 
 
+def test_a_loop_computes_ahead_what_waits_for_its_counter_alone() -> None:
+    def loop(x: Any) -> Any:
+        state = x
+        for i in tf.range(20):
+            state = tf.linalg.matmul(state, tf.linalg.matmul(x, x * tf.cast(i, tf.float32)))
+        return state
+
+    in_turn, ahead = (
+        run(loop, MATRIX, order=replace(FIFO, loops_ahead=loops_ahead))
+        for loops_ahead in (False, True)
+    )
+    assert ahead.ops_run == in_turn.ops_run
+    # As many iterations begin as tf.range's loop has by default.
+    assert mib_of(in_turn) + 8 <= mib_of(ahead) <= mib_of(in_turn) + 10
+
+
+def test_each_row_of_a_tensor_that_becomes_a_list_is_copied() -> None:
+    def rows(x: Any) -> Any:
+        made = tf.TensorArray(tf.float32, 4).unstack(tf.reshape(x, [4, 128, 512]) * 2.0)
+        return made.read(0)
+
+    assert mib_of(run(rows, MATRIX)) == 2
+
+
 def test_an_optional_holds_the_element_of_an_iterator() -> None:
     """As tf.distribute asks for the elements of its replicas."""
 

@@ -12,10 +12,8 @@ from oom_forensics.in_training.step_forecast.tensors import (
     Shape,
     Tensor,
     TensorList,
-    bytes_of,
 )
 
-_ALIGNMENT_BYTES = 64
 _BOOL = 10
 _INT32 = 3
 
@@ -147,16 +145,10 @@ class ListKernels:
         if not whole.shape or whole.shape[0] is None:
             return None
         row = whole.shape[1:]
-        row_bytes = bytes_of(whole.dtype, row)
-        shares = row_bytes is not None and row_bytes % _ALIGNMENT_BYTES == 0
         made = TensorList(whole.dtype, row)
         for _ in range(whole.shape[0]):
-            item = (
-                Tensor(whole.dtype, row, whole.buffer)
-                if shares
-                else self._new(node, whole.dtype, row)
-            )
-            self._append(made, item)
+            # The kernel copies each, however it lies.
+            self._append(made, self._new(node, whole.dtype, row))
         return [_list(made)]
 
     def _TensorListLength(self, _: Node, inputs: list[Tensor]) -> list[Tensor] | None:  # noqa: N802

@@ -31,6 +31,7 @@ class Order:
       is_warm: Only ops on large tensors are worth another thread.
       fetches_next: While the step runs its pipeline makes the element of the next one, as
         tf.data does (it adds a prefetch where the program has none). Not for the last step.
+      loops_ahead: As many iterations of a loop have begun as may be (early_part.py).
     """
 
     name: str
@@ -41,6 +42,7 @@ class Order:
     as_threads: bool = False
     is_warm: bool = False
     fetches_next: bool = True
+    loops_ahead: bool = False
 
     def of_this_process(self) -> Order:
         """The order with the number of threads that TensorFlow has here."""
@@ -53,9 +55,9 @@ class Order:
 
 ORDERS = (
     Order("fifo", fetches_next=False),
-    Order("threads_1", workers=0, seed=1, as_threads=True),
+    Order("threads_1", workers=0, seed=1, as_threads=True, loops_ahead=True),
     Order("lifo", last_first=True),
-    Order("threads_2", workers=0, seed=2, as_threads=True, is_warm=True),
+    Order("threads_2", workers=0, seed=2, as_threads=True, is_warm=True, loops_ahead=True),
     Order("random_1", workers=2, seed=1, at_random=True),
     Order("random_2", workers=2, seed=2, at_random=True),
 )
