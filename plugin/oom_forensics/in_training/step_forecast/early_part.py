@@ -2,8 +2,8 @@
 
 TensorFlow begins up to `parallel_iterations` iterations of a loop at a time: whatever needs
 only the loop's counter, as the slice of an input for a time step and its product with the
-weights, is computed that far ahead, and held until its iteration comes. In a backward pass the loop takes
-what the forward one kept from the lists that far ahead.
+weights, is computed that far ahead, and held until its iteration comes. In a backward pass
+the loop takes what the forward one kept from the lists that far ahead.
 """
 
 from __future__ import annotations
