@@ -384,7 +384,7 @@ std::string Collector::TakeDevicePlanes() {
 std::string Collector::StartRecording() {
   if (!hooked_.allocators_hooked() || captures_.Begin(CaptureOwner::kPython))
     return "";
-  return "a recording runs already; end it before another begins";
+  return "a recording is already running; end it before you begin another";
 }
 
 std::string Collector::StopAndWriteRecording(const std::string& logdir,

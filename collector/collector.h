@@ -33,7 +33,7 @@ namespace oom_forensics::collector {
 
 class Collector {
  public:
-  // Reads the settings and, unless switched off, hooks what is recognised of
+  // Reads the settings and, unless switched off, hooks what is recognized of
   // TensorFlow; further calls return the same. Says in one line on stderr what
   // it cannot do.
   static Collector& Load();

@@ -30,7 +30,7 @@ void Collector::StartBlackBox() {
   const std::string why_not =
       black_box_.Start(folders, logdir, hooked_.version());
   if (!why_not.empty()) {
-    Say("if this process is killed, nothing is left of it: " + why_not);
+    Say("if this process is killed, it leaves no black box: " + why_not);
     return;
   }
   host_blocks_.Begin(black_box_.box());

@@ -26,7 +26,7 @@ void HookedTensorFlow::Install(Recorder* recorder, python::StackTaker* stacks,
   const std::string name =
       version_.empty() ? "TensorFlow" : "TensorFlow " + version_;
   if (!allocators_hooked_) {
-    Say(name + " is not recognised; nothing is recorded (" +
+    Say(name + " is not recognized; nothing is recorded (" +
         sentences_.substr(0, sentences_.find('\n')) + ")");
   } else if (attribution_ != "on") {
     Say("allocations of " + name +

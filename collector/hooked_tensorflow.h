@@ -17,7 +17,7 @@ namespace oom_forensics::collector {
 
 class HookedTensorFlow {
  public:
-  // Hooks what is recognised of the TensorFlow in this process, and says in one
+  // Hooks what is recognized of the TensorFlow in this process, and says in one
   // line on stderr what it cannot do. To be called once; the
   // arguments must live as long as the process.
   void Install(Recorder* recorder, python::StackTaker* stacks, Xla* xla,

@@ -12,7 +12,7 @@
 //   - Free neighbours merge, within a region. Regions that touch are one where
 //     the system's memory can be used so (virtual memory of GPUs).
 //   - With garbage collection, regions without any live chunk are given back
-//     before a request is refused, and the pool grows anew.
+//     before a request is refused, and the pool grows again.
 //   - With a timing counter a freed chunk keeps the count of its release, does
 //     not merge until that count is safe, and may be taken by those only who
 //     ask for no earlier one.

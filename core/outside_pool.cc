@@ -110,12 +110,12 @@ OutsidePoolVerdict JudgeOutsidePool(const FailedLibrary& failed) {
     held += ", other processes " + FormatBytes(device.others_bytes());
   }
   if (!refused && device.free_bytes >= kLibrariesNeedBytes) {
-    verdict.sentence = "This was hardly memory: the device has " +
+    verdict.sentence = "Memory was hardly the cause: the device has " +
                        FormatBytes(device.free_bytes) + " of its " +
                        FormatBytes(device.total_bytes) + " free; " + held + ".";
     verdict.remedy =
         "Look for versions of " + who +
-        " and of the driver that do not fit TensorFlow's, and for two copies "
+        " and of the driver that do not match TensorFlow's, and for two copies "
         "of a library.";
     return verdict;
   }
@@ -144,7 +144,8 @@ OutsidePoolVerdict JudgeOutsidePool(const FailedLibrary& failed) {
         "), or tf.config.experimental.set_memory_growth(gpu, True).";
   } else {
     verdict.remedy =
-        "The pool is in use, so less has to be: with a smaller batch set "
+        "The pool is in use, so the job must also need less: use a smaller "
+        "batch and set "
         "tf.config.experimental.set_memory_growth(gpu, True).";
   }
   return verdict;

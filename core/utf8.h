@@ -18,7 +18,7 @@ size_t Utf8Length(std::string_view text);
 
 bool IsUtf8(std::string_view text);
 
-// `text` with U+FFFD in place of each byte that is not UTF-8.
+// `text` with U+FFFD instead of each byte that is not UTF-8.
 std::string ValidUtf8(std::string_view text);
 
 // The first `max_bytes` of `text`, or less, so that no character is cut.

@@ -112,8 +112,8 @@ std::string BlackBox::Start(const std::vector<BoxFolder>& folders,
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!watched) {
     file_->Remove();
-    state_ = "off: there is no thread to be had";
-    return "there is no thread to be had";
+    state_ = "off: no thread could be started";
+    return "no thread could be started";
   }
   state_ = file_->path();
   return "";

@@ -14,7 +14,7 @@
 //
 // Every call goes on to the original with TensorFlow's own arguments, and
 // TensorFlow gets the original's answer. Its buffers hold a few records more,
-// of kinds that it skips. A wrapper that is not recognised, in any of the ten
+// of kinds that it skips. A wrapper that is not recognized, in any of the ten
 // symbols that are needed, is not touched at all.
 #ifndef OOM_FORENSICS_COLLECTOR_CUPTI_CUPTI_TEE_H_
 #define OOM_FORENSICS_COLLECTOR_CUPTI_CUPTI_TEE_H_

@@ -45,7 +45,7 @@ class DeviceMemoryWatcher {
   DeviceMemoryWatcher& operator=(const DeviceMemoryWatcher&) = delete;
 
   // Once, when TensorFlow is loaded: puts the tee in place where its library
-  // `tensorflow` is recognised. The watcher must then live as long as the
+  // `tensorflow` is recognized. The watcher must then live as long as the
   // process.
   void Install(
       const char* tensorflow = collector::TensorFlowLibrary::kImplementation);

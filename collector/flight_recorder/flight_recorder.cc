@@ -97,7 +97,7 @@ void FlightRecorder::OnOutOfMemory(const RefusedRequest& refused) noexcept {
         joins ? incident_ : Begin(refused);
     if (incident == nullptr) {
       CountVerdict(kNoVerdict);
-      Say("out of memory; there is no thread to be had to write a report");
+      Say("out of memory; no thread could be started to write a report");
       return;
     }
     if (incident->refused.empty()) incident->refused_at = Clock::now();
@@ -109,10 +109,10 @@ void FlightRecorder::OnOutOfMemory(const RefusedRequest& refused) noexcept {
       incident->holds_nobody = true;
       Say("the report is not complete after " +
           std::to_string(settings.max_hold_seconds) +
-          " s (max_hold_seconds); the program goes on");
+          " s (max_hold_seconds); the program continues");
     }
   } catch (...) {  // bad_alloc: there is no memory even for the story
-    Say("out of memory; there is not enough left to write a report");
+    Say("out of memory; not enough is left to write a report");
   }
 }
 
@@ -132,7 +132,7 @@ std::shared_ptr<FlightRecorder::Incident> FlightRecorder::Begin(
     std::thread([this, incident] {
       CurrentThread().is_looking = true;
       if (!NoThrow([&] { Attend(incident.get()); })) {
-        Say("out of memory; there is not enough left to write a report");
+        Say("out of memory; not enough is left to write a report");
       }
       End(incident);
     }).detach();
@@ -269,7 +269,8 @@ void FlightRecorder::CountOnly(const RefusedRequest& refused,
                                        enough + " were reported.");
   if (number == settings.max_reports + 1) {
     Say("out of memory again; " + enough +
-        " reports are enough (max_reports), further ones are only counted");
+        " reports were written (max_reports), so further ones are only "
+        "counted");
   }
 }
 

@@ -74,8 +74,9 @@ std::string PythonEvidence::Begin(uint64_t incident,
                                   uint64_t address_shift,
                                   double limit_seconds) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (look_ == nullptr) return "no Python runs in this process, or it ends";
-  if (looks_) return "Python is still busy with an out-of-memory before";
+  if (look_ == nullptr)
+    return "Python does not run in this process, or is ending";
+  if (looks_) return "Python is still busy with an earlier out-of-memory";
   const int trace = FileOf(xspace);
   if (trace < 0) return "there is no room for a file in memory";
   try {
@@ -86,7 +87,7 @@ std::string PythonEvidence::Begin(uint64_t incident,
     }).detach();
   } catch (...) {
     close(trace);
-    return "there is no thread to be had";
+    return "no thread could be started";
   }
   looks_ = true;
   incident_ = incident;

@@ -131,7 +131,7 @@ std::string LiveServer::Start(Answer answer) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!started) {
     close(listener);
-    return "no thread is to be had";
+    return "no thread could be started";
   }
   listener_ = listener;
   return "";

@@ -29,7 +29,7 @@
 
 namespace oom_forensics::collector {
 
-// Redirects what is recognised and says what, one sentence per line. To be
+// Redirects what is recognized and says what, one sentence per line. To be
 // called once, before the first allocation. `requests` and `blocks` must live
 // as long as the process.
 std::string InstallCpuAllocatorHooks(const TensorFlowLibrary& library,

@@ -141,7 +141,7 @@ std::string InstallDeviceNames(const TensorFlowLibrary& library,
   hooks->platform_device = library.FunctionOf<PlatformDevice>(kPlatformDevice);
   if (!create_slot || !allocator_slot || hooks->name == nullptr) {
     delete hooks;
-    return "names of devices: this TensorFlow's devices are not recognised";
+    return "names of devices: this TensorFlow's devices are not recognized";
   }
   hooks->get_allocator_slot = *allocator_slot;
   std::string sentences;

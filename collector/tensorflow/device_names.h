@@ -16,7 +16,7 @@
 namespace oom_forensics::collector {
 
 // From now on tells `allocators` the devices that are made. Says what was
-// recognised, one sentence per line. `allocators` must live as long as the
+// recognized, one sentence per line. `allocators` must live as long as the
 // process. To be called once.
 std::string InstallDeviceNames(const TensorFlowLibrary& library,
                                AllocatorTable* allocators);

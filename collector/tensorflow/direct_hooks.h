@@ -20,7 +20,7 @@
 
 namespace oom_forensics::collector {
 
-// Redirects what is recognised and says what. `requests` must live as long as
+// Redirects what is recognized and says what. `requests` must live as long as
 // the process. To be called once.
 HookReport InstallDirectHooks(const TensorFlowLibrary& library,
                               const AllocatorSlots& slots,

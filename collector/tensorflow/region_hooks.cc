@@ -103,7 +103,7 @@ std::string InstallRegionHooks(const TensorFlowLibrary& library,
   const auto alloc_slot = FindSlot(first, library.Symbol(kAlloc));
   const auto free_slot = FindSlot(first, library.Symbol(kFree));
   if (!alloc_slot || !free_slot) {
-    return "regions: this TensorFlow's sub-allocators are not recognised";
+    return "regions: this TensorFlow's sub-allocators are not recognized";
   }
   g_hooks = new Hooks;
   g_hooks->recorder = recorder;

@@ -15,7 +15,7 @@
 
 namespace oom_forensics::collector {
 
-// Redirects what is recognised, and says what, one sentence per line.
+// Redirects what is recognized, and says what, one sentence per line.
 // `recorder` must live as long as the process. To be called once.
 std::string InstallRegionHooks(const TensorFlowLibrary& library,
                                Recorder* recorder);

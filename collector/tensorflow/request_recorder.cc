@@ -14,7 +14,7 @@
 namespace oom_forensics::collector {
 namespace {
 
-// TensorFlow makes the text of a shape anew at each request, which for the
+// TensorFlow makes the text of a shape again at each request, which for the
 // smallest ops costs as much as all of the recorder. A tensor that fits into
 // this goes without: its size is told, and it fills no memory.
 constexpr size_t kMostBytesWithoutShape = 1024;

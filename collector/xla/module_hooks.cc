@@ -194,7 +194,7 @@ std::string FindAll(const TensorFlowLibraries& tensorflow, Hooks* hooks,
   }
   const auto offset = OffsetOfPassedId(
       implementation.CodeOf(kExecutableDestructor), unregisters->slots);
-  if (!offset.has_value()) return "where their ids lie is not recognised";
+  if (!offset.has_value()) return "where their ids lie is not recognized";
   hooks->id_offset = *offset;
   // Its first member; before it the virtual table, in versions that have one.
   const VTable module = tensorflow.FindVTable("N3xla9HloModuleE");

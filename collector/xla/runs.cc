@@ -226,7 +226,7 @@ std::string HookKernels(const TensorFlowLibraries& tensorflow, Hooks* hooks) {
              ? "kernels that launch compiled functions: hooked"
              : "kernels that launch compiled functions: " +
                    std::to_string(hooked) + " of " +
-                   std::to_string(kKernelCount) + " recognised and hooked";
+                   std::to_string(kKernelCount) + " recognized and hooked";
 }
 
 }  // namespace

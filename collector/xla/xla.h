@@ -1,6 +1,6 @@
 // Xla: what the collector knows of XLA in this process, joined: the modules
 // that it compiled, and which of them allocates. What of it this TensorFlow
-// does not let be recognised stays untouched.
+// does not let be recognized stays untouched.
 #ifndef OOM_FORENSICS_COLLECTOR_XLA_XLA_H_
 #define OOM_FORENSICS_COLLECTOR_XLA_XLA_H_
 
@@ -19,7 +19,7 @@ namespace oom_forensics::collector {
 
 class Xla {
  public:
-  // Hooks what is recognised; to be called once, before anything is compiled.
+  // Hooks what is recognized; to be called once, before anything is compiled.
   HookReport Install(const TensorFlowLibrary& framework);
   // Before Install().
   void Listen(CompileListener listener) {

@@ -5,7 +5,7 @@
 //   measure_trace scan FILE          walks every field, and no more
 //   measure_trace load FILE          reads and replays it
 //   measure_trace datasets FILE      and answers every view, cold and warm
-//   measure_trace what_if FILE       and serves the requests anew in other
+//   measure_trace what_if FILE       and replays the requests in other
 //   limits
 //
 // Cold is the first question of a view; warm the slowest of five more, each

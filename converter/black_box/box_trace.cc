@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<ReadBox>> ReadBox::FromBytes(
   constexpr size_t kStart = offsetof(black_box::Header, end);
   if (bytes.size() < kStart || std::memcmp(bytes.data(), black_box::kMagic,
                                            sizeof(black_box::kMagic)) != 0) {
-    return fail(" is no black box, or its process died while it made it.");
+    return fail(" is not a black box, or its process died while it made it.");
   }
   uint32_t version;
   std::memcpy(&version, bytes.data() + offsetof(black_box::Header, version),

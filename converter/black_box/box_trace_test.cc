@@ -66,8 +66,8 @@ TEST(BoxTraceTest, ReportNamesLimitGrowthAndLineOfAKilledProcess) {
       << report;
   EXPECT_NE(report.find("grew by 20.0 MiB a second"), std::string::npos)
       << report;
-  EXPECT_NE(report.find("What line 7 of train.py (`kept.append(x)`) makes is "
-                        "kept: 200.0 MiB in 200 blocks"),
+  EXPECT_NE(report.find("What line 7 of train.py (`kept.append(x)`) makes "
+                        "stays in memory: 200.0 MiB in 200 blocks"),
             std::string::npos)
       << report;
 }

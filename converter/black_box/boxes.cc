@@ -236,7 +236,7 @@ class BoxOpener {
       if (reason == ENOENT || !logdir.empty()) return;
       opened_.problems.push_back(absl::StrCat(
           path.string(), " cannot be opened (", std::strerror(reason),
-          "): it is the black box of another user's process, who can read "
+          "): it belongs to another user's process, and that user can read "
           "it."));
       return;
     }
@@ -305,10 +305,10 @@ class BoxOpener {
       }
       fs::remove(run, ignored);
     }
-    opened_.problems.push_back(
-        absl::StrCat(path.string(),
-                     " tells of a process that died, but no run can be written "
-                     "into its folder."));
+    opened_.problems.push_back(absl::StrCat(
+        path.string(),
+        " belongs to a process that died, but no run can be written "
+        "into its folder."));
   }
 
   const std::optional<WaitStatus>& status_;

@@ -165,12 +165,12 @@ void AddCompareFlags(CLI::App* command, Options* options) {
             [query] { return query->mutable_other(); });
   AddText(command, "--other-path", "PATH", "The run to compare with (compare)",
           [options](const std::string& v) { options->other_path = v; });
-  AddText(command, "--other-run", "NAME", "Its name where PATH is a logdir",
+  AddText(command, "--other-run", "NAME", "Its name, if PATH is a logdir",
           [options](const std::string& v) { options->other_run = v; });
 }
 
 void AddListFlags(CLI::App* command, Query* query) {
-  AddEnum<GroupBy>(command, "--group-by", "GROUP_", "Sum up by this",
+  AddEnum<GroupBy>(command, "--group-by", "GROUP_", "Group by this",
                    [query](GroupBy v) { query->set_group_by(v); });
   AddEnum<SortKey>(command, "--sort", "SORT_", "Sort by this, largest first",
                    [query](SortKey v) { query->set_sort(v); });
@@ -188,13 +188,13 @@ void AddListFlags(CLI::App* command, Query* query) {
   });
   AddNumber<uint32_t>(command, "--columns", "At most N points in time",
                       [query](uint32_t v) { query->set_columns(v); });
-  AddNumber<uint32_t>(command, "--top", "Name N groups (memory_timeline)",
+  AddNumber<uint32_t>(command, "--top", "Show N groups (memory_timeline)",
                       [query](uint32_t v) { query->set_top(v); });
 }
 
 void AddDetailFlags(CLI::App* command, Query* query) {
   AddEnum<PinCost>(command, "--pin-cost", "PIN_COST_",
-                   "What the tensors in the way are weighed by (oom_window)",
+                   "How to weigh the tensors in the way (oom_window)",
                    [query](PinCost v) { query->set_pin_cost(v); });
   AddSize(command, "--request-bytes",
           "The request that holes are measured by (fragmentation)",
@@ -278,9 +278,9 @@ void AddTraceFlags(CLI::App* command, Options* options) {
   AddText(command, "--run", "NAME", "Another run of the logdir",
           [options](const std::string& v) { options->run = v; });
   command->add_flag("--allow-truncated", options->allow_truncated,
-                    "Read a file that is cut off as far as it goes");
+                    "Read a truncated file as far as it goes");
   AddNumber<uint64_t>(command, "--max-memory-mb",
-                      "Give up rather than take more memory than this",
+                      "Stop rather than use more memory than this",
                       [options](uint64_t v) { options->max_memory_mb = v; });
 }
 
@@ -334,7 +334,8 @@ void AddOutputFile(CLI::App* command, Options* options) {
 }
 
 void AddOutputFlags(CLI::App* command, Options* options) {
-  AddFormat(command, {"text", "json", "csv", "pb"}, "What is written", options);
+  AddFormat(command, {"text", "json", "csv", "pb"}, "The format to write",
+            options);
   AddFailOn(command, options);
 }
 
@@ -355,7 +356,7 @@ void AddMoment(CLI::App* command, const std::string& name,
 
 void AddOomNumber(CLI::App* command, Options* options) {
   Query* query = &options->query;
-  AddNumber<int32_t>(command, "--oom", "Only this OOM, counted from 0",
+  AddNumber<int32_t>(command, "--oom", "Only this OOM; the first is 0",
                      [query](int32_t v) { query->set_oom(v); });
 }
 
@@ -391,7 +392,7 @@ void AddConvertFlags(CLI::App* command, Options* options) {
           [query](uint64_t v) { query->set_limit_bytes(v); });
   AddDetailFlags(command, query);
   AddFormat(command, {"json", "csv", "pb", "pprof", "folded", "perfetto"},
-            "Of a dataset json, csv or pb; else the format of another tool",
+            "json, csv or pb for a dataset; or the format of another tool",
             options);
   AddFailOn(command, options);
 }

@@ -33,13 +33,13 @@ constexpr PythonCommand kPythonCommands[] = {
     {"view", "Open the page of a run in a browser"},
     {"runs", "List the runs of a logdir, the newest first"},
     {"doctor", "Would an OOM be recorded here, and if not, why?"},
-    {"run", "Run a program, and say at once why it died"},
+    {"run", "Run a program, and explain at once why it died"},
     {"rehearse", "Run a few steps as on a device with less memory"},
     {"watch", "Show a running job: use, growth, holders, time until full"},
     {"metrics", "Serve the running jobs' numbers to Prometheus"},
     {"gate", "Check a run against a memory budget and a baseline"},
     {"fleet", "Convert many runs into Parquet tables, on Apache Spark"},
-    {"fleet-report", "Show on one page what many runs die of"},
+    {"fleet-report", "Show on one page why many runs die"},
     {"mcp", "Answer agents over the Model Context Protocol"},
 };
 
@@ -72,15 +72,15 @@ void AddCommands(CLI::App* app, Options* options) {
   AddAllocatorFlags(info, options);
   AddOutputFlags(info, options);
 
-  CLI::App* forecast =
-      Add(app, "forecast", "What the step that never ended would have needed");
+  CLI::App* forecast = Add(
+      app, "forecast", "What the step that never finished would have needed");
   AddTraceFlags(forecast, options);
   AddForecastFlags(forecast, options);
   AddAllocatorFlags(forecast, options);
   AddOutputFlags(forecast, options);
 
   CLI::App* what_if =
-      Add(app, "what-if", "Would the requests have fitted under a change?");
+      Add(app, "what-if", "Would the requests have fit under a change?");
   AddTraceFlags(what_if, options);
   AddWhatIfFlags(what_if, options);
   AddOutputFlags(what_if, options);
@@ -102,18 +102,18 @@ void AddCommands(CLI::App* app, Options* options) {
                    "A second run on the page")
       ->type_name("PATH");
   html->add_option("--other-run", options->other_run,
-                   "Its name where PATH is a logdir")
+                   "Its name, if PATH is a logdir")
       ->type_name("NAME");
   AddPageFlags(html, options);
 
   CLI::App* recover =
-      Add(app, "recover", "Make runs of what killed processes left");
+      Add(app, "recover", "Make runs from what killed processes left");
   recover->add_option("PATH", options->path, "The logdir")
       ->required()
       ->type_name("");
   recover
       ->add_option("--ended", options->ended,
-                   "How a process ended that was waited for")
+                   "How a process ended, as its parent saw it")
       ->type_name("PROCESS:SIGNAL:EXIT_CODE");
 
   AddPageFlags(Add(app, "viewer", "A page to drop traces on"), options);
@@ -138,7 +138,7 @@ void AddPythonCommands(CLI::App* app) {
 void AddCompletion(CLI::App* app, Options* options) {
   CLI::App* completion =
       Add(app, "completion", "Print the shell's completion of this command");
-  AddChoice(completion, "SHELL", {"bash", "zsh"}, "For which shell",
+  AddChoice(completion, "SHELL", {"bash", "zsh"}, "The shell to complete in",
             [app, options](const std::string& shell) {
               options->answer = CompletionScript(*app, shell);
               return absl::OkStatus();
@@ -152,8 +152,8 @@ std::unique_ptr<CLI::App> MakeApp(Options* options) {
   app->get_formatter()->column_width(26);
   app->get_formatter()->label("SUBCOMMAND", "COMMAND");
   app->get_formatter()->label("REQUIRED", "");
-  app->set_help_flag("-h,--help", "Print this and end");
-  app->add_flag("--version", "Print the version and end");
+  app->set_help_flag("-h,--help", "Print this help and exit");
+  app->add_flag("--version", "Print the version and exit");
   app->require_subcommand(1);
   AddCommands(app.get(), options);
   AddPythonCommands(app.get());
@@ -174,7 +174,7 @@ bool IsCommand(const CLI::App& app, const std::string& name) {
 
 absl::Status SayWhatToDo() {
   return Wrong(
-      "Say what to do: report, info, forecast, what-if, convert, html, viewer "
+      "Name a command: report, info, forecast, what-if, convert, html, viewer "
       "or serve; see --help.");
 }
 

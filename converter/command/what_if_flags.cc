@@ -69,7 +69,7 @@ void AddWhatIfFlags(CLI::App* command, Options* options) {
   command->parse_complete_callback(
       [query] { query->mutable_what_if()->set_find_smallest_limit(true); });
   const auto settings = [query] { return query->mutable_what_if(); };
-  AddSize(command, "--limit", "What the pool may hold",
+  AddSize(command, "--limit", "The limit of the pool",
           [settings](uint64_t v) { settings()->set_limit_bytes(v); });
   AddSwitch(command, "--growth", "Whether the pool grows piece by piece",
             [settings](bool v) { settings()->set_growth(v); });
@@ -90,15 +90,15 @@ void AddWhatIfFlags(CLI::App* command, Options* options) {
              query->mutable_filter()->set_host(v);
              return absl::OkStatus();
            });
-  AddValue(command, "--batch-scale", "X", "The batch is X times as large",
+  AddValue(command, "--batch-scale", "X", "Make the batch X times as large",
            [query](const std::string& v) {
              return SetBatchScale(v, query->mutable_what_if());
            });
-  AddEach(command, "--without", "SCOPE", "Without the ops below a name scope",
+  AddEach(command, "--without", "SCOPE", "Leave out the ops below a name scope",
           AddWithout, query);
   AddEach(command, "--dtype", "SCOPE:DTYPE",
-          "Tensors below a name scope, or all, of another data type", AddDtype,
-          query);
+          "Give tensors below a name scope, or all, another data type",
+          AddDtype, query);
   AddMoment(command, "--at", "The moment of the two maps in JSON",
             [query] { return query->mutable_at(); });
 }

@@ -26,7 +26,7 @@ struct Scenario {
   // True: the allocation is never made (or was released before).
   std::function<bool(Row)> is_left_out;
   std::optional<uint64_t> limit_bytes;
-  // One region of the limit's size in place of growth.
+  // One region of the limit's size instead of growth.
   bool one_region = false;
   // The pool grows, though it did not.
   bool grows = false;

@@ -15,7 +15,7 @@
 namespace oom_forensics {
 
 // The forecast of the step whose request failed: `graph`, which is that of its
-// ops, or XLA's plan in place of it.
+// ops, or XLA's plan instead of it.
 std::shared_ptr<const ForecastTrace> ForecastAsCompiled(
     const AllocatorReplay& replay, Row failure, const ForecastTrace& graph);
 

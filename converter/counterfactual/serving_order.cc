@@ -226,7 +226,7 @@ class OrderFinder {
     if (KindOf(row) != RowKind::kFree) return false;
     for (size_t i = from + 1; i <= to; ++i) {
       if (ThreadOf(rows[i]) == ThreadOf(row)) return false;
-      // Its address was given anew: it was free by then.
+      // Its address was given again: it was free by then.
       if (KindOf(rows[i]) == RowKind::kAlloc &&
           trace_.address[rows[i]] == trace_.address[row]) {
         return false;

@@ -91,9 +91,9 @@ std::string Sentence(const StepForecast& answer, const Counterfactual& step) {
   }
   if (step.IsContradicted()) {
     absl::StrAppend(&text,
-                    " But the step was refused memory where all of it would "
-                    "have found a place, or held more tensors of an op than "
-                    "were forecast: some of what it takes is not known.");
+                    " But the step was refused memory where all of it should "
+                    "have fit, or held more tensors of an op than were "
+                    "forecast, so some of its memory is not known.");
   }
   return text;
 }
@@ -182,7 +182,7 @@ Place PlaceOf(const Run& run, const std::vector<LoadedOom>& ooms, size_t host,
   // The host owns it.
   const std::shared_ptr<const ForecastTrace> not_begun(
       std::shared_ptr<const ForecastTrace>(), &forecast);
-  // A step that was not begun meets what its process held, or, where no pool is
+  // A step that had not begun meets what its process held, or, where no pool is
   // recorded, what it holds itself.
   const SharedHost analysis = run.Load(host);
   for (const auto& replay : analysis->allocators()) {

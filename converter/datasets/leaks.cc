@@ -45,7 +45,7 @@ std::string Sentence(const FoundLeak& leak, const StepIndex& steps,
   const std::string unit = steps.unit();
   if (leak.kind == FoundLeak::Kind::kSurvivor) {
     return absl::StrCat(FormatCount(leak.rows.size()), " of ", what,
-                        " are still there, though others like them are freed "
+                        " are still live, though others like them are freed "
                         "within a ",
                         unit, ".");
   }

@@ -47,9 +47,9 @@ bool HasGaps(const SelectedAllocator& allocator) {
 void AddSumDoubts(const WhatIfPool& pool, WhatIfAnswer* answer) {
   answer->add_doubts(
       "cuda_malloc_async was not run: how the driver's pool divides its memory "
-      "is not known, only the sum of what is live was held against the limit. "
-      "Where the sum is too large that pool fails too; where it is not, it may "
-      "fail all the same.");
+      "is not known, so only the sum of live bytes was compared with the "
+      "limit. If the sum is too large, that pool fails, too; if it is not, the "
+      "pool may still fail.");
   if (pool.allocator().replay->trace().device.find("GPU") ==
       std::string::npos) {
     answer->add_doubts(
@@ -65,7 +65,7 @@ void AddModelDoubts(const WhatIfPool& pool, WhatIfAnswer* answer) {
   if (as_recorded.refused != kNoRow) {
     answer->add_doubts(
         "Left as recorded, the model refuses a request that TensorFlow served: "
-        "its answers are not proved by this trace.");
+        "this trace does not confirm its answers.");
   } else if (as_recorded.moved > 0) {
     answer->add_doubts(absl::StrCat("Left as recorded, the model places ",
                                     FormatCount(as_recorded.moved), " of ",
@@ -101,15 +101,15 @@ void AddDoubts(const WhatIfPool& pool, const Scenario& scenario,
   }
   if (HasGaps(pool.allocator())) {
     answer->add_doubts(
-        "The recording is not whole (see its notes): what is missing asks for "
-        "nothing here.");
+        "The recording is incomplete (see its notes): missing requests are not "
+        "replayed.");
   }
   for (const std::string& doubt : of_change) answer->add_doubts(doubt);
   // Beyond a refusal a job goes on otherwise than it did.
   if (answer->fits() && !pool.allocator().replay->failure_positions().empty()) {
     answer->add_doubts(
-        "The job was refused memory when it was recorded: what it would have "
-        "asked for after that is in the trace only as far as the trace goes.");
+        "The job was refused memory when it was recorded: the trace does not "
+        "show everything that it would have requested after that.");
   }
 }
 
@@ -165,16 +165,15 @@ absl::Status CannotBeAsked(const SelectedAllocator& allocator,
   if (!replay.trace().has_layout && kind != "async") {
     return absl::InvalidArgumentError(absl::StrCat(
         name,
-        " takes each block from the device's driver: there is no pool that "
-        "could be modelled. --allocator=async holds its sums against a "
-        "limit."));
+        " takes each block from the device's driver: there is no pool to "
+        "model. --allocator=async compares its sums with a limit."));
   }
   if (replay.trace().row_count() == 0) {
     const bool no_addresses =
         replay.trace().quality.count(QualityCounter::kNoAddresses) != 0;
     return absl::InvalidArgumentError(absl::StrCat(
-        name, no_addresses ? " has only events without addresses: releases "
-                             "cannot be told from one another."
+        name, no_addresses ? " has only events without addresses, so frees "
+                             "cannot be matched with allocations."
                            : " has no requests in this trace."));
   }
   return absl::OkStatus();
@@ -221,7 +220,7 @@ absl::StatusOr<DatasetMessage> AnswerWhatIf(const DatasetInput& input) {
   const AllocatorRef* chosen = ChooseAllocator(*selected);
   if (chosen == nullptr) {
     return absl::InvalidArgumentError(
-        "The trace has no allocator whose requests could be served anew.");
+        "The trace has no allocator whose requests could be replayed.");
   }
   const SelectedAllocator allocator = LoadAllocator(input.run, *chosen);
   absl::Status askable = CannotBeAsked(allocator, settings.allocator_kind());

@@ -184,7 +184,8 @@ std::string Reach(const SelectedAllocator& allocator,
       FormatBytes(changed_bytes), " of the ", FormatBytes(all_bytes),
       replay.failure_positions().empty() ? " in use at the peak"
                                          : " in use at the out-of-memory",
-      "; what the job would ask for besides, or no longer, is not known.");
+      "; what else the job would then request, or no longer request, is not "
+      "known.");
 }
 
 absl::Status ChangeRequests(const SelectedAllocator& allocator,

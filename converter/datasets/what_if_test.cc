@@ -154,7 +154,8 @@ TEST(WhatIfTest, APoolOfOneRegionHasALargerOneInALargerLimit) {
   const WhatIfAnswer answer = Answer(*run, settings);
   EXPECT_FALSE(answer.fits());
   EXPECT_FALSE(answer.recorded().growth());
-  // What lies at its beginning stays there; a smaller one would be filled anew.
+  // What lies at its beginning stays there; a smaller one would be filled
+  // again.
   EXPECT_EQ(answer.smallest_limit_bytes(), 10 * kMiB);
 }
 

@@ -86,8 +86,8 @@ constexpr Definition kDefinitions[] = {
      "The trace was written by a newer collector; what this version does not "
      "know was left out. Update the package."},
     {QualityCounter::kNoEventOfOom, "no_event_of_oom", Severity::WARNING,
-     "A stock trace records no failed requests: whether and why memory ran out "
-     "cannot be told from it."},
+     "A stock trace records no failed requests, so it cannot show whether and "
+     "why memory ran out."},
     {QualityCounter::kNoAddresses, "no_addresses", Severity::WARNING,
      "$n events have no address: there is no map of them."},
     {QualityCounter::kInUseDrift, "in_use_drift", Severity::WARNING,
@@ -97,19 +97,17 @@ constexpr Definition kDefinitions[] = {
      "$size were already in use when the trace began, by allocations that "
      "it does not name."},
     {QualityCounter::kNoSteps, "no_steps", Severity::INFO_ONLY,
-     "The trace has no training steps: nothing can be told by step. Mark them "
+     "The trace has no training steps: nothing can be shown by step. Mark them "
      "with tf.profiler.experimental.Trace('train', step_num=i)."},
     {QualityCounter::kNoCollector, "no_collector", Severity::WARNING,
      "Recorded without the OOM Forensics collector: no failed requests, no "
      "regions, no names for what was live before. Install oom-forensics where "
      "the training runs."},
     {QualityCounter::kAttributionOff, "attribution_off", Severity::WARNING,
-     "The collector did not recognise this TensorFlow's op annotations: "
+     "The collector did not recognize this TensorFlow's op annotations: "
      "allocations have sizes and addresses but no names."},
     {QualityCounter::kAnonymized, "anonymized", Severity::INFO_ONLY,
-     "Addresses are shifted by an amount that the trace does not tell; names "
-     "are "
-     "those of the job."},
+     "Addresses are shifted by a secret amount; names are those of the job."},
     {QualityCounter::kDumpDiffers, "dump_differs", Severity::ERROR,
      "The replayed map differs from TensorFlow's own in $n chunks."},
     {QualityCounter::kOomsLeftOut, "ooms_left_out", Severity::INFO_ONLY,
@@ -119,11 +117,11 @@ constexpr Definition kDefinitions[] = {
      "$n texts of the trace are longer than any real one and were cut."},
     {QualityCounter::kModulesLeftOut, "modules_left_out", Severity::WARNING,
      "$n compiled modules are not in the trace, because of its limit: what "
-     "their blocks hold cannot be told."},
+     "their blocks hold is not known."},
     {QualityCounter::kModuleWithoutOrder, "module_without_order",
      Severity::WARNING,
-     "Of $n compiled modules it is not known in which order they run: their "
-     "buffers count as live together."},
+     "The order in which $n compiled modules run is not known: their buffers "
+     "count as live together."},
     {QualityCounter::kSourceLinesSwitchedOff, "source_lines_switched_off",
      Severity::INFO_ONLY,
      "Source lines were switched off: eager operations have none."},

@@ -133,7 +133,7 @@ std::string RenderForecasts(const std::string& run_name,
                         ? absl::StrCat("The step of OOM ", forecast.oom() + 1)
                         : std::string(forecast.origin() == "recorded"
                                           ? "A step that was recorded"
-                                          : "A step that was not begun"),
+                                          : "A step that had not begun"),
                     forecast.function().empty() ? "" : ": ",
                     Printable(forecast.function()), "\n",
                     RenderForecast(forecast, true, style));

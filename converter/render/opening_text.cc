@@ -101,7 +101,7 @@ Lines PeakLines(const ReportParts& parts) {
                                    ": ", Printable(group.key())));
     }
   }
-  if (!parts.leaks.leaks().empty()) lines.push_back("What seems to leak:");
+  if (!parts.leaks.leaks().empty()) lines.push_back("Possible leaks:");
   for (int i = 0; i < std::min(kShown, parts.leaks.leaks_size()); ++i) {
     const Leak& leak = parts.leaks.leaks(i);
     const std::string line =
@@ -118,12 +118,12 @@ std::string Rest(const OomWindow& window) {
       window.ooms().begin(), window.ooms().end(),
       [&window](const Oom& oom) { return IsFirstOfIncident(oom, window); }));
   return absl::StrCat(
-      "--full tells the rest",
+      "--full shows the rest",
       incidents > 1
           ? absl::StrCat(", with ", CountOf(incidents - 1, "later OOM"))
           : "",
-      "; `oom-forensics view` shows it in a browser, and so does the tab of "
-      "TensorBoard.");
+      "; `oom-forensics view` opens it in a browser, and TensorBoard's tab "
+      "shows it, too.");
 }
 
 }  // namespace

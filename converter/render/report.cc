@@ -125,7 +125,7 @@ void AddVerdict(const Oom& oom, std::string* text) {
   // flight recorder said.
   for (const Evidence& evidence : verdict.evidence()) {
     if (evidence.name() != "placement") continue;
-    absl::StrAppend(text, "  In the end: ", Printable(evidence.sentence()),
+    absl::StrAppend(text, "  At the refusal: ", Printable(evidence.sentence()),
                     "\n");
   }
   if (!verdict.doubt().empty()) {
@@ -136,7 +136,7 @@ void AddVerdict(const Oom& oom, std::string* text) {
 void AddForecast(const ReportParts& parts, int oom, std::string* text) {
   for (const StepForecast& forecast : parts.forecasts.forecasts()) {
     if (forecast.oom() != oom) continue;
-    absl::StrAppend(text, "\n  Had the step gone on:\n",
+    absl::StrAppend(text, "\n  If the step had gone on:\n",
                     RenderForecast(forecast, false, {}));
   }
 }
@@ -209,7 +209,7 @@ void AddPeak(const ReportParts::Peak& peak, std::string* text) {
 
 void AddLeaks(const Leaks& leaks, std::string* text) {
   if (leaks.leaks().empty()) return;
-  absl::StrAppend(text, "\nWhat seems to leak:\n");
+  absl::StrAppend(text, "\nPossible leaks:\n");
   for (int i = 0; i < std::min(kShownHolders, leaks.leaks_size()); ++i) {
     const Leak& leak = leaks.leaks(i);
     absl::StrAppend(text, "  - ", Printable(leak.sentence()), "\n");

@@ -7,9 +7,9 @@ namespace oom_forensics {
 absl::Status NoMemoryLeft() {
 #ifdef __wasm__
   return absl::ResourceExhaustedError(
-      "This needs more memory than the converter has as WebAssembly, at most 4 "
-      "GiB; oom-forensics on Linux x86-64, with the package "
-      "oom-forensics-collector, has more.");
+      "This needs more memory than the WebAssembly converter can have (4 GiB); "
+      "on Linux x86-64 the package oom-forensics-collector brings one without "
+      "that limit.");
 #else
   return absl::ResourceExhaustedError(
       "This needs more memory than the system gives the converter; ask for a "

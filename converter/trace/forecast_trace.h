@@ -21,7 +21,7 @@ struct ForecastSite {
   uint64_t per_example_bytes = 0;
   // What it takes however small the batch is.
   uint64_t least_bytes = 0;
-  // A block that XLA lays out anew for another batch: by how much that misses
+  // A block that XLA lays out again for another batch: by how much that misses
   // what scaling gives is not known.
   bool is_laid_out_anew = false;
   // A recorded request of this site; kNoRow: it is forecast.

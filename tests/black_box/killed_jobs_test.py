@@ -261,7 +261,7 @@ KILLED = (
     Killed(
         "workers",
         "OTHER_PROCESSES",
-        ("were not this process's own, but other processes' of the cgroup",),
+        ("did not belong to this process, but to other processes of the cgroup",),
         "fewer_workers",
     ),
     Killed(
@@ -274,14 +274,14 @@ KILLED = (
     Killed(
         "tensors",
         "HOST_GROWTH",
-        ("makes is kept: ", " blocks, ", " a second more"),
+        ("makes stays in memory: ", " blocks, ", " a second more"),
         "release_host_growth",
         "tf.nn.relu(",
     ),
     Killed(
         "predict",
         "HOST_GROWTH",
-        ("makes is kept: ", " blocks, ", " a second more"),
+        ("makes stays in memory: ", " blocks, ", " a second more"),
         "release_host_growth",
         "features.append(model.predict(",
         watched=True,
@@ -457,7 +457,7 @@ def test_a_notebook_that_starts_its_kernel_again_says_of_what_the_last_one_died(
     assert said in printed
     report = ask(environment, "report", printed.partition(said)[2].split("\n")[0])
     assert "HOST_KILLED" in report
-    assert "makes is kept: " in report
+    assert "makes stays in memory: " in report
     assert "were kept by list 'kept' in __main__ (" in report
 
 
@@ -506,7 +506,7 @@ def test_where_no_box_can_be_kept_one_sentence_says_so_and_the_job_runs(
         pytest.skip(f"no file system can be mounted here: {ended.stderr}")
     assert ended.returncode == 0, ended.stderr
     (said,) = [line for line in ended.stderr.splitlines() if "OOM Forensics" in line]
-    assert "if this process is killed, nothing is left of it: /" in said
+    assert "if this process is killed, it leaves no black box: /" in said
     assert why in said
 
 

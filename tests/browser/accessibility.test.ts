@@ -19,7 +19,7 @@ useBrowser();
 async function inEveryView(opened: Opened, look: (view: string) => Promise<void>): Promise<void> {
   await seesStory(opened);
   const tabs = opened.tab.getByRole('tab');
-  // Counted anew each time: a view that has nothing to show goes once that is known.
+  // Counted again each time: a view that has nothing to show goes once that is known.
   for (let index = 0; index < (await tabs.count()); index += 1) {
     const tab = tabs.nth(index);
     await tab.click();

@@ -21,7 +21,7 @@ LOADER = SITE_PACKAGES / "tensorflow-plugins/liboom_forensics_loader.so"
 
 @pytest.fixture(scope="module")
 def behind_shim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The installed packages, with the shim in place of our loader."""
+    """The installed packages, with the shim instead of our loader."""
     site_packages = tmp_path_factory.mktemp("shim") / "site-packages"
     site_packages.mkdir()
     for each in SITE_PACKAGES.iterdir():

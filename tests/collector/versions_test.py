@@ -35,7 +35,7 @@ def run_oldest(bfc_environment: dict[str, str]) -> RunOldest:
     return run
 
 
-def test_the_oldest_supported_tensorflow_is_recognised_wholly(run_oldest: RunOldest) -> None:
+def test_the_oldest_supported_tensorflow_is_recognized_wholly(run_oldest: RunOldest) -> None:
     done = run_oldest(ROOT / "tools/versions/try_one.py")
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"TensorFlow {oldest.VERSION}: " in done.stdout

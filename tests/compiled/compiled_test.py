@@ -107,7 +107,7 @@ def test_retracing_is_told_by_the_shapes_that_differ(
     lengths: Path, run: Path, dataset: Any
 ) -> None:
     remedy = remedies_of(lengths, dataset)["compile_once"]
-    assert remedy["title"] == "Let `train_step` see the same shapes at each call."
+    assert remedy["title"] == "Let `train_step` see the same shapes in every call."
     assert "It was compiled 5 times" in remedy["detail"]
     assert "int32[16,128]" in remedy["detail"]
     assert "compile_once" not in remedies_of(run, dataset)

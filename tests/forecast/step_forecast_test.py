@@ -78,7 +78,7 @@ def test_the_step_that_did_not_end_needs_more_than_there_was(forecast: Any) -> N
 
 def test_the_report_says_so(oom_run: Path, command: Command) -> None:
     report = command("report", oom_run, "--full").stdout
-    assert "Had the step gone on:" in report
+    assert "If the step had gone on:" in report
     assert "The whole step needs " in report
 
 

@@ -1,4 +1,4 @@
-"""Sentences of growing lengths, each length compiled by XLA anew."""
+"""Sentences of growing lengths, each length compiled by XLA again."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""A tf.function that is traced anew for every Python number."""
+"""A tf.function that is traced again for every Python number."""
 
 import argparse
 

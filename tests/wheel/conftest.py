@@ -34,7 +34,7 @@ def built_source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def without_bazel() -> str:
-    """A PATH on which there is no Bazel: nothing is built anew."""
+    """A PATH on which there is no Bazel: nothing is built again."""
     return str(Path(sys.executable).parent)
 
 

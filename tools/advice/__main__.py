@@ -39,7 +39,7 @@ def main() -> int:
         help="run nothing: the page of the lines that runs have printed, the last of each job",
     )
     parser.add_argument(
-        "--seed", type=int, help="jobs put together by chance, in place of those of the corpus"
+        "--seed", type=int, help="jobs put together by chance, instead of those of the corpus"
     )
     parser.add_argument("--count", type=int, default=80, help="with --seed: how many")
     options = parser.parse_args()

@@ -3,7 +3,7 @@
 It can only be chosen when TensorFlow is imported, so each way is a process of its own, and
 processes differ by more than the cost that is looked for (where their memory lies). So several
 of each way are started. They live side by side and work in turns, a short slice each, in an
-order that is drawn anew:
+order that is drawn again:
 
   off    OOM_FORENSICS_BLACK_BOX=0: everything else is on
   box    as installed: the file, the look ten times a second, TensorFlow's malloc by op

@@ -126,7 +126,7 @@ def growth(logdir: Path, program: Path, rounds: int, sizes: list[int]) -> list[s
 
 
 def what_if(logdir: Path, program: Path, rounds: int, events: int) -> list[str]:
-    """Serves the requests of real operations anew in other limits; lines of Markdown."""
+    """Replays the requests of real operations in other limits; lines of Markdown."""
     many_events = HERE / "many_events.py"
     subprocess.run([sys.executable, many_events, logdir, str(events)], check=True)
     trace = next(logdir.glob("plugins/profile/*/*.xplane.pb"))

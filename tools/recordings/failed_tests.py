@@ -1,4 +1,4 @@
-"""Hooks of pytest: what a failed test looked at is recorded anew the next time."""
+"""Hooks of pytest: what a failed test looked at is recorded again the next time."""
 
 from __future__ import annotations
 

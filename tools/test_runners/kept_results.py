@@ -1,6 +1,6 @@
 """What runners found, kept for as long as nothing changes, as Bazel keeps what its own tests found.
 
-`tools/test` counts what is kept in place of running it again, and says so; a runner that is named
+`tools/test` counts what is kept instead of running it again, and says so; a runner that is named
 runs. Only what passed whole is kept (below `.cache/`), under a key of everything it depends on: all
 files of the tree that git does not ignore, from which `tools/test` builds and installs what is
 tested, the Python and Debian packages, and the settings in the environment.

@@ -130,8 +130,8 @@ def main() -> None:
         raise SystemExit("TensorFlow did not load the collector")
     status = library.status()
     print(f"TensorFlow {tf.__version__}: {status['hooks']}; op names {status['attribution']}")
-    require(status["hooked"], "this TensorFlow is not recognised")
-    require(status["attribution"] == "on", "this TensorFlow's op names are not recognised")
+    require(status["hooked"], "this TensorFlow is not recognized")
+    require(status["attribution"] == "on", "this TensorFlow's op names are not recognized")
     require("CPUAllocator: sizes counted" in status["hooks"], "sizes of malloc are not counted")
     require("order between threads: as served" in status["hooks"], "the pool's order is not seen")
     for part in ("PluggableDeviceSimpleAllocator", "names of devices of tensorflow::Pluggable"):

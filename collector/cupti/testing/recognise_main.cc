@@ -1,10 +1,10 @@
 // Tries the tee on a real TensorFlow: opens the libtensorflow_cc.so.2 that is
-// named on the command line, recognises its CuptiWrapper, and drives it through
+// named on the command line, recognizes its CuptiWrapper, and drives it through
 // TensorFlow's own CuptiErrorManager, as a profiler session does. Without a GPU
-// CUPTI refuses to enable anything, so this shows that the tee is recognised,
+// CUPTI refuses to enable anything, so this shows that the tee is recognized,
 // that calls pass through it, and that TensorFlow gets CUPTI's own answers.
 //
-// Prints one line, exit 0: recognised; 1: not, with the reason; 2: wrong usage.
+// Prints one line, exit 0: recognized; 1: not, with the reason; 2: wrong usage.
 #include <cupti.h>
 #include <dlfcn.h>
 
@@ -59,27 +59,27 @@ int Main(int argc, char** argv) {
     return 2;
   }
   if (dlopen(argv[1], RTLD_LAZY | RTLD_LOCAL) == nullptr) {
-    std::printf("not recognised: %s\n", dlerror());
+    std::printf("not recognized: %s\n", dlerror());
     return 1;
   }
   using collector::TensorFlowLibrary;
   const auto library =
       TensorFlowLibrary::Find(TensorFlowLibrary::kImplementation);
   if (!library.has_value()) {
-    std::printf("not recognised: %s is not what was opened\n",
+    std::printf("not recognized: %s is not what was opened\n",
                 TensorFlowLibrary::kImplementation);
     return 1;
   }
   static DeviceLog log;
   const std::string why = CuptiTee::Get().Install(*library, {}, &log);
   if (!why.empty()) {
-    std::printf("TensorFlow %s: not recognised: %s\n",
+    std::printf("TensorFlow %s: not recognized: %s\n",
                 library->Version().c_str(), why.c_str());
     return 1;
   }
   const std::string session = DriveSession(*library);
   CuptiTee::Get().Uninstall();
-  std::printf("TensorFlow %s: recognised; %s\n", library->Version().c_str(),
+  std::printf("TensorFlow %s: recognized; %s\n", library->Version().c_str(),
               session.c_str());
   return 0;
 }

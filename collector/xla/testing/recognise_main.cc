@@ -1,8 +1,8 @@
 // Tries the hooks on XLA on a real TensorFlow: opens the libtensorflow_cc.so.2
-// that is named on the command line, and says what of it is recognised. Runs
+// that is named on the command line, and says what of it is recognized. Runs
 // nothing of it, so a wheel for GPUs can be tried without one.
 //
-// Exit 0: recognised; 1: not, with the reason; 2: wrong usage.
+// Exit 0: recognized; 1: not, with the reason; 2: wrong usage.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -18,19 +18,19 @@ int main(int argc, char** argv) {
   }
   // As Python loads it.
   if (dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) == nullptr) {
-    std::printf("not recognised: %s\n", dlerror());
+    std::printf("not recognized: %s\n", dlerror());
     return 1;
   }
   const auto library = TensorFlowLibrary::Find();
   if (!library.has_value()) {
-    std::printf("not recognised: there is no %s beside it\n",
+    std::printf("not recognized: there is no %s beside it\n",
                 TensorFlowLibrary::kFramework);
     return 1;
   }
   static oom_forensics::collector::Xla xla;
   const auto report = xla.Install(*library);
   std::printf("TensorFlow %s: %s\n%s\n", library->Version().c_str(),
-              report.hooked ? "recognised" : "not recognised",
+              report.hooked ? "recognized" : "not recognized",
               report.sentences.c_str());
   return report.hooked ? 0 : 1;
 }

@@ -167,9 +167,10 @@ TEST(CausesTest, ItemsDoNotGrowOnWhereSomethingElseIsDone) {
   trace.Fail(Eager("Fill", "[512,4096]", 8 * kMiB), test::Oom(32 * kMiB));
   const Judged judged = Judge(trace);
   EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
-  EXPECT_THAT(judged.verdict.sentence(),
-              HasSubstr("Whether it would have grown further is not in the "
-                        "trace."));
+  EXPECT_THAT(
+      judged.verdict.sentence(),
+      HasSubstr(
+          "The trace does not show whether it would have grown further."));
 }
 
 // Two variables of the same size, of two networks, with one optimizer.
@@ -442,9 +443,10 @@ TEST(CausesTest, APoolThatGrewForSmallerStepsSaysSo) {
   trace.Fail({"model/Relu", "[1024,1536]", 1, 6 * kMiB}, {true, 16 * kMiB, ""});
   const Judged judged = Judge(trace);
   EXPECT_EQ(judged.verdict.kind(), "GROWTH_REGIONS");
-  EXPECT_THAT(judged.verdict.sentence(),
-              HasSubstr("as large as the 4 steps before needed them, at most "
-                        "4.00 MiB: no request had been above 3.00 MiB"));
+  EXPECT_THAT(
+      judged.verdict.sentence(),
+      HasSubstr("as large as the 4 steps before needed, at most "
+                "4.00 MiB: no earlier request was larger than 3.00 MiB"));
   const Remedy* first = judged.FindRemedy("largest_first");
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->sufficiency(), UNCERTAIN);

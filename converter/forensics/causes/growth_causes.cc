@@ -129,7 +129,7 @@ std::optional<Cause> FindLeak(const OomCase& oom) {
                     " more per ", unit, ", ", FormatBytes(largest.live_bytes),
                     " by now.")
               : absl::StrCat(outputs,
-                             " are still there, though others like them are "
+                             " are still live, though others like them are "
                              "freed within a ",
                              unit, "."),
           AndKeptBy(oom, kept)));
@@ -137,7 +137,7 @@ std::optional<Cause> FindLeak(const OomCase& oom) {
     cause.growth.sentence =
         absl::StrCat("Memory would go on growing by up to ",
                      FormatBytes(static_cast<uint64_t>(bytes_per_step)),
-                     " per ", unit, ": this only puts the failure off.");
+                     " per ", unit, ": this only delays the failure.");
   }
   AddRelease(
       oom, released,
@@ -154,7 +154,7 @@ std::optional<Cause> FindLeak(const OomCase& oom) {
   cause.remedy->remedy.set_detail(
       "Something in the program still refers to them: a list, a closure, a "
       "callback's logs. Keep plain numbers there, or copies on the host "
-      "(tensor.numpy()), and let the tensors go at the end of each step.");
+      "(tensor.numpy()), and release the tensors at the end of each step.");
   if (IsKeptByPredict(cause.remedy->remedy)) {
     PredictInParts(&cause.remedy->remedy);
   }
@@ -189,23 +189,24 @@ std::optional<Cause> FindCollection(const OomCase& oom) {
                              " in all"),
           ".");
       if (container.items < container.most_items) {
-        growth = {absl::StrCat(container.name, " goes on growing, to ",
+        growth = {absl::StrCat(container.name, " keeps growing, to ",
                                FormatCount(container.most_items), " items."),
                   true};
       }
       break;
     case FoundLeak::End::kIsFull:
-      end = " It was filled before the work that failed, and no longer grows.";
+      end =
+          " It was filled before the failing work began, and no longer grows.";
       break;
     default:
       end = absl::StrCat(
-          fit_before ? absl::StrCat(" A ", oom.steps().unit(),
+          fit_before ? absl::StrCat(" Earlier, a ", oom.steps().unit(),
                                     " like the one that was refused memory "
-                                    "came to its end before.")
+                                    "finished.")
                      : std::string(),
-          " Whether it would have grown further is not in the trace.");
-      growth = {absl::StrCat("How much more ", container.name,
-                             " would have come to hold is not in the trace."),
+          " The trace does not show whether it would have grown further.");
+      growth = {absl::StrCat("The trace does not show how much more ",
+                             container.name, " would have held."),
                 true};
   }
   const LineId line = DominantLine(oom.replay(), found.rows);
@@ -223,8 +224,8 @@ std::optional<Cause> FindCollection(const OomCase& oom) {
              {kReleaseCollection,
               absl::StrCat("Let ", container.name,
                            " hold less, or NumPy arrays on the host."),
-              "What is added up or joined in the end can often be added to one "
-              "tensor as it comes.",
+              "If the items are summed or concatenated in the end, add each to "
+              "one tensor as it comes.",
               "kept.append(tensor.numpy())"},
              &cause);
   // How much of it the work in hand needs on the device is not in the trace;
@@ -282,24 +283,23 @@ std::optional<Cause> FindGrowingTensor(const OomCase& oom) {
           FormatBytes(*different.begin()), " to ",
           FormatBytes(*different.rbegin()), " in ",
           FormatCount(different.size()),
-          " sizes, and each is a copy beside the one before it: ",
+          " sizes, and each is a copy that exists beside the one before it: ",
           FormatBytes(BytesOf(oom, *rows)), " in ",
           CountOf(rows->size(), "tensor"), " by now.", AndKeptBy(oom, *rows)));
   cause.growth = {absl::StrCat("The outputs of ", op,
-                               " go on growing: this only puts the failure "
-                               "off, or is enough where few more come."),
+                               " keep growing: this only delays the failure, "
+                               "or is enough if few more follow."),
                   true};
-  AddRelease(
-      oom, *rows,
-      {kPreallocate,
-       absl::StrCat("Write into one tensor of the full length, in place of a "
-                    "longer copy at each ",
-                    op, "."),
-       "The old one and the new one are there at the same time, and each new "
-       "size leaves a gap that the next one does not fit into.",
-       "cache = tf.Variable(tf.zeros([batch, longest, width]))\n"
-       "cache[:, position].assign(new)"},
-      &cause);
+  AddRelease(oom, *rows,
+             {kPreallocate,
+              absl::StrCat("Write into one tensor of the full length, instead "
+                           "of making a longer copy at each ",
+                           op, "."),
+              "The old and the new tensor exist at the same time, and each new "
+              "size leaves a gap that the next one does not fit into.",
+              "cache = tf.Variable(tf.zeros([batch, longest, width]))\n"
+              "cache[:, position].assign(new)"},
+             &cause);
   // How long it gets in the end is not in the trace.
   cause.remedy->is_estimate = true;
   return cause;
@@ -327,15 +327,15 @@ std::optional<Cause> FindRetracing(const OomCase& oom) {
           " times, and each trace keeps its constants: ", FormatBytes(bytes),
           "."));
   cause.growth.sentence =
-      "Each further trace keeps as much again: this only puts the failure off.";
+      "Each further trace keeps the same amount again: this only delays the "
+      "failure.";
   AddRelease(
       oom, older,
       {kStopRetracing,
        absl::StrCat("Have ", function, " traced once, not for every call."),
-       "A tf.function is traced again for each new Python number, each new "
-       "shape and each new object that it is given, and where it is made "
-       "again, "
-       "in a loop say. Hand it tensors, make it once, and let shapes vary by "
+       "A tf.function is traced again for each new Python number, shape and "
+       "object that it receives, and when it is created again, for example in "
+       "a loop. Pass it tensors, create it once, and let shapes vary by "
        "input_signature or reduce_retracing=True.",
        absl::StrCat(function, "(x, tf.constant(number))  # not the number")},
       &cause);

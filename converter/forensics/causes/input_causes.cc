@@ -76,8 +76,8 @@ std::string OneBatchOfAll(const OomCase& oom, const std::vector<Row>& arrays) {
       continue;
     }
     return absl::StrCat("All of it is one batch, ", oom.host().ShapeOf(site),
-                        ": name a batch_size, predict() and evaluate() take "
-                        "one, too, and a model called on an array does not.");
+                        ": set a batch_size. predict() and evaluate() take "
+                        "one; a model called on an array does not.");
   }
   return "";
 }
@@ -203,17 +203,17 @@ std::optional<Cause> FindHostData(const OomCase& oom) {
       examples > 0
           ? absl::StrCat(from_numpy, ", and one call works on all of it, ",
                          FormatCount(examples),
-                         " examples at once: predict() of a model takes a "
-                         "batch_size, a model that is called on an array does "
-                         "not.")
-          : absl::StrCat(from_numpy,
-                         " as a whole, a data set perhaps: fit(array) and "
-                         "from_tensor_slices(array) keep all of it here.",
-                         one_batch.empty() ? "" : " ", one_batch));
+                         " examples at once: predict() takes a batch_size, a "
+                         "model called on an array does not.")
+          : absl::StrCat(
+                from_numpy,
+                " as a whole, perhaps a data set: fit(array) and "
+                "from_tensor_slices(array) keep all of it in this memory.",
+                one_batch.empty() ? "" : " ", one_batch));
   AddRelease(
       oom, arrays,
       {"batches_from_host",
-       "Leave the data set in NumPy, and hand over one batch at a time.", "",
+       "Leave the data set in NumPy, and pass one batch at a time.", "",
        examples > 0
            ? absl::StrCat("model.predict(array, batch_size=", kPartExamples,
                           ")  # not model(array)")
@@ -259,17 +259,17 @@ std::optional<Cause> FindPipelineBuffer(const OomCase& oom) {
           FormatCount(elements.size()), " outputs of ",
           DescribeSite(oom.host(), oom.replay().SiteOf(elements.front())), ", ",
           FormatBytes(bytes), ", one from each run of its function.",
-          grows ? " It goes on until all of the data set is there." : ""));
+          grows ? " It keeps growing until it holds the whole data set." : ""));
   if (grows) {
     cause.growth = {
-        "The pipeline's cache goes on growing until it has all of the data "
-        "set; how much that is is not in the trace.",
+        "The pipeline's cache keeps growing until it holds the whole data set; "
+        "the trace does not show how large that is.",
         true};
   }
   AddRelease(oom, elements,
              {kSmallerPipelineBuffer, found->title,
-              "Numbers or file names take next to nothing; a buffer after the "
-              "function that decodes them holds whole tensors.",
+              "Numbers and file names take almost no memory; a buffer after "
+              "the function that decodes them holds whole tensors.",
               found->code},
              &cause);
   return cause;
@@ -291,15 +291,15 @@ std::optional<Cause> FindPrefetchedBatches(const OomCase& oom) {
           CountOf(batches.size(), "tensor"), " of ",
           FormatBytes(oom.replay().SiteOf(batches.front()).requested_bytes),
           " are ready or being made, ", FormatBytes(bytes),
-          " in all. prefetch() keeps as many as its number says, and maps in "
-          "parallel one for each call."));
+          " in all. prefetch() keeps as many as its argument says, and a "
+          "parallel map() keeps one for each call."));
   batches.resize(batches.size() - kNeededBatches);
   AddRelease(oom, batches,
              {"less_prefetch",
-              "Let the input pipeline work less far ahead: a smaller "
+              "Let the input pipeline run less far ahead: a smaller "
               "prefetch(), fewer parallel calls.",
-              "One batch that is ready hides the time to make the next one; "
-              "more help only where that time varies.",
+              "One prefetched batch hides the time to make the next one; more "
+              "batches help only if that time varies.",
               "dataset.prefetch(1)  # and map(..., num_parallel_calls=2)"},
              &cause);
   return cause;
@@ -342,11 +342,11 @@ std::optional<Cause> FindStepsInOneCall(const OomCase& oom) {
   if (most < 2) return std::nullopt;
   Cause cause = MakeCause(
       "steps_in_one_call", "CAPACITY", bytes,
-      absl::StrCat(
-          "steps_per_execution has predict() do several steps in one call: it "
-          "fetches the batches of all of them first, and keeps their outputs "
-          "until the last is done: ",
-          FormatBytes(bytes), " in ", FormatCount(most), " batches by now."));
+      absl::StrCat("steps_per_execution makes predict() run several steps in "
+                   "one call. The call fetches all their batches first, and "
+                   "keeps their outputs until the last step is done: ",
+                   FormatBytes(bytes), " in ", FormatCount(most),
+                   " batches by now."));
   AddRelease(
       oom, of_other_steps,
       {"fewer_steps_per_execution", "Predict with steps_per_execution=1.", "",

@@ -201,20 +201,20 @@ std::optional<Cause> FindOlderModels(const OomCase& oom) {
                              " in ", CountOf(older.size(), "tensor"), ".",
                              AndKeptBy(oom, older)));
   cause.growth.sentence =
-      "The next round would keep as much again: this only puts the failure "
-      "off.";
+      "The next round would keep the same amount again: this only delays the "
+      "failure.";
   AddRelease(
       oom, older,
       {kReleaseModels,
        AreOptimizers(oom, older)
-           ? "Let no optimizer of an earlier round stay: keep its score, or "
-             "one optimizer for all."
-           : "Let no model of an earlier round stay: one process for each "
-             "round, or one model for all.",
+           ? "Do not keep the optimizers of earlier rounds: keep their scores, "
+             "or use one optimizer for all."
+           : "Do not keep the models of earlier rounds: use one process for "
+             "each round, or one model for all.",
        "A model lives as long as a list, a dict or a History object refers to "
-       "it, or to its optimizer: keep its score, or save it to a file. Of a "
-       "model that was trained, TensorFlow 2.21 with Keras 3.15 keeps the "
-       "memory even after del and keras.backend.clear_session().",
+       "it, or to its optimizer: keep its score, or save it to a file. "
+       "TensorFlow 2.21 with Keras 3.15 keeps the memory of a trained model "
+       "even after del and keras.backend.clear_session().",
        "multiprocessing.get_context(\"spawn\").Process(target=one_round)  "
        "# or model.set_weights(first_weights)"},
       &cause);
@@ -238,20 +238,20 @@ std::optional<Cause> FindFailedAttempt(const OomCase& oom) {
   }
   Cause cause = MakeCause(
       "failed_attempt", kRetained, bytes,
-      absl::StrCat("An earlier attempt ran out of memory, and ",
-                   FormatBytes(bytes), " in ", CountOf(rows.size(), "tensor"),
-                   " that it had made are still held, by its exception as a "
-                   "rule: that refers to the frames, and they to the tensors.",
-                   AndKeptBy(oom, rows)));
-  AddRelease(
-      oom, rows,
-      {"release_exception",
-       "Let go of the exception of the earlier attempt before the next one.",
-       "Keep str(error) in place of the error; in a notebook, clear "
-       "sys.last_value and sys.last_traceback.",
-       "except tf.errors.ResourceExhaustedError as error:\n"
-       "    failed = str(error)"},
-      &cause);
+      absl::StrCat(
+          "An earlier attempt ran out of memory, and ", FormatBytes(bytes),
+          " in ", CountOf(rows.size(), "tensor"),
+          " that it had made are still held, usually by its exception, which "
+          "refers to the stack frames and so to the tensors.",
+          AndKeptBy(oom, rows)));
+  AddRelease(oom, rows,
+             {"release_exception",
+              "Drop the exception of the earlier attempt before the next one.",
+              "Keep str(error) instead of the error; in a notebook, clear "
+              "sys.last_value and sys.last_traceback.",
+              "except tf.errors.ResourceExhaustedError as error:\n"
+              "    failed = str(error)"},
+             &cause);
   return cause;
 }
 
@@ -279,21 +279,20 @@ std::optional<Cause> FindTapedRounds(const OomCase& oom) {
   if (rounds < kMinRounds || layers >= rounds) return std::nullopt;
   Cause cause = MakeCause(
       "taped_rounds", "CAPACITY", bytes,
-      absl::StrCat(
-          "A gradient tape keeps ", FormatBytes(bytes), " in ",
-          CountOf(rows.size(), "tensor"),
-          " until the gradient is taken: a loop runs under it, of which ",
-          FormatCount(rounds), " outputs of ",
-          DescribeSite(oom.host(), oom.host().sites.Get(largest)),
-          " are there by now."));
+      absl::StrCat("A gradient tape keeps ", FormatBytes(bytes), " in ",
+                   CountOf(rows.size(), "tensor"),
+                   " until the gradient is taken: a loop runs under it, and ",
+                   FormatCount(rounds), " outputs of ",
+                   DescribeSite(oom.host(), oom.host().sites.Get(largest)),
+                   " are live by now."));
   const auto half = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2);
   AddRelease(
       oom, {half, rows.end()},
       {"shorter_tape",
        "Take the gradient of fewer rounds at a time: a tape for each part of "
        "the loop.",
-       "Half as many rounds under a tape keep half of it; the gradients of the "
-       "parts can be added up.",
+       "Half as many rounds under a tape keep half as much, and the gradients "
+       "of the parts can be added up.",
        "with tf.GradientTape() as tape:  # for a part of the rounds\n"
        "    ...\n"
        "sums = [s + g for s, g in zip(sums, tape.gradient(loss, variables))]"},

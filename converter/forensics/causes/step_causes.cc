@@ -167,14 +167,14 @@ std::optional<Cause> FindWrongShape(const OomCase& oom) {
           FormatCount(oom.requested_bytes() / oom.limit_bytes()),
           " times the limit, and no tensor before it had more than ",
           FormatBytes(served_bytes), ".",
-          is_all_pairs
-              ? absl::StrCat(" A tensor of [", dims.back(), "] beside one of [",
-                             dims.back(), ",1] is spread to all pairs of them.")
-              : std::string()));
+          is_all_pairs ? absl::StrCat(" A tensor of [", dims.back(),
+                                      "] beside one of [", dims.back(),
+                                      ",1] is broadcast to all pairs of them.")
+                       : std::string()));
   AddRelease(
       oom, {},
       {"check_shape", absl::StrCat("Look at the shapes that make ", shape, "."),
-       "More memory or a smaller batch only hide it.",
+       "More memory or a smaller batch only hides it.",
        is_all_pairs ? "tf.squeeze(prediction, axis=-1)  # or "
                       "targets[:, tf.newaxis]"
                     : "print([each.shape for each in inputs])"},
@@ -224,7 +224,7 @@ std::optional<Cause> FindKeptIterations(const OomCase& oom) {
           loops.size() > 1
               ? absl::StrCat("; all loops together keep ", FormatBytes(bytes))
               : std::string(),
-          ". A shorter series, a smaller batch or fewer units make it less."));
+          ". A shorter series, a smaller batch or fewer units reduce it."));
 }
 
 std::optional<Cause> FindLargeVariable(const OomCase& oom) {
@@ -273,7 +273,7 @@ std::optional<Cause> FindLargeVariable(const OomCase& oom) {
        "without momentum.",
        "Adam keeps two tensors of each variable's size, and makes the "
        "gradient of an embedding dense. SGD keeps none; Adafactor keeps "
-       "a row and a column in place of a matrix.",
+       "a row and a column instead of a matrix.",
        "model.compile(optimizer=\"sgd\", ...)"},
       &cause);
   cause.remedy->remedy.mutable_values()->set_optimizer("sgd");
@@ -318,15 +318,16 @@ std::optional<Cause> FindFirstStepRegions(const OomCase& oom) {
       "first_step_regions", kGrowthRegions, oom.free_bytes(),
       absl::StrCat("They are as large as the ",
                    CountOf(oom.steps().spans().size(), "step"),
-                   " before needed them, at most ", FormatBytes(largest_bytes),
-                   ": no request had been above ", FormatBytes(served_bytes),
+                   " before needed, at most ", FormatBytes(largest_bytes),
+                   ": no earlier request was larger than ",
+                   FormatBytes(served_bytes),
                    ". This step is larger than the first one was."));
   AddRelease(oom, {},
              {"largest_first",
               "Run one step with the largest shapes first, so that the pool "
               "begins with pieces that are large enough.",
-              "Of lengths that differ from batch to batch the longest goes "
-              "first; or all are padded to one length.",
+              "If lengths differ from batch to batch, run the longest first, "
+              "or pad all batches to one length.",
               "model.train_on_batch(longest_x, longest_y)  # before fit()"},
              &cause);
   Scenario scenario;
@@ -354,7 +355,7 @@ std::optional<Cause> FindBlockSlack(const OomCase& oom) {
       most = row;
     }
   }
-  // It decides where the request would have fitted but for it.
+  // It decides where the request would have fit but for it.
   if (most == kNoRow || oom.short_by_bytes() == 0 ||
       slack_bytes < oom.short_by_bytes() ||
       static_cast<double>(slack_bytes) <
@@ -366,7 +367,7 @@ std::optional<Cause> FindBlockSlack(const OomCase& oom) {
       kBlockSlack, "CAPACITY", slack_bytes,
       absl::StrCat(
           FormatBytes(slack_bytes),
-          " of what counts as in use is slack inside of blocks, more than the "
+          " of the memory in use is slack inside blocks, more than the "
           "request was short by: TensorFlow splits a block only where half of "
           "it, or 128 MiB, would be left, so that ",
           FormatBytes(site.requested_bytes), " of ",

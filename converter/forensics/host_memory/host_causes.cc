@@ -30,16 +30,17 @@ std::optional<HostCause> FindOtherProcesses(const HostCase& host_case) {
   const bool is_cgroup = memory.NumberOf(schema::kHostLimit) != 0;
   HostCause cause = MakeHostCause(host_case, "OTHER_PROCESSES", others);
   cause.sentence = absl::StrCat(
-      FormatBytes(others), " of what was in use were not this process's own, ",
-      "but other processes' of the ", is_cgroup ? "cgroup" : "machine",
-      ": its own workers, if it has any.");
+      FormatBytes(others),
+      " of the memory in use did not belong to this process, ",
+      "but to other processes of the ", is_cgroup ? "cgroup" : "machine",
+      ", such as its own workers.");
   cause.evidence =
       MakeEvidence("other_bytes", static_cast<double>(others), "bytes");
   cause.remedy = MakeRemedy(
       "fewer_workers", "Have fewer worker processes, or smaller ones",
-      "Each worker that is forked has memory of its own for all that it loads "
-      "or writes to. Start them before the program loads its data, let them "
-      "hand over what they make piece by piece, or use threads (tf.data).",
+      "Each forked worker has its own memory for everything that it loads or "
+      "writes to. Start the workers before the program loads its data, let "
+      "them return their results piece by piece, or use threads (tf.data).",
       others);
   return cause;
 }
@@ -58,18 +59,18 @@ std::optional<HostCause> FindCheckpoint(const HostCase& host_case) {
   const auto line = LineOf(host_case, *save);
   HostCause cause = MakeHostCause(host_case, "CHECKPOINT", took(*save));
   cause.sentence = absl::StrFormat(
-      "The process died within %s()%s, %.1f s after that began: it had %s "
+      "The process died inside %s()%s, %.1f s after the call began: it used %s "
       "before and %s more by then.",
       save->name, AtLine(line),
       static_cast<double>(host_case.growth.to_ns - save->last_ns) / 1e9,
       FormatBytes(save->begin_bytes), FormatBytes(took(*save)));
   cause.evidence =
       MakeEvidence("save_bytes", static_cast<double>(took(*save)), "bytes");
-  cause.remedy = MakeRemedy(
-      "save_in_place", "Save without a second copy in memory",
-      "tf.train.Checkpoint writes the variables from where they lie. Keras "
-      "puts a model's file together in memory first.",
-      took(*save));
+  cause.remedy =
+      MakeRemedy("save_in_place", "Save without a second copy in memory",
+                 "tf.train.Checkpoint writes the variables directly from their "
+                 "memory. Keras first builds a model's file in memory.",
+                 took(*save));
   cause.remedy->set_code("tf.train.Checkpoint(model=model).write(path)");
   PointTo(line, &*cause.remedy);
   return cause;
@@ -86,10 +87,10 @@ std::optional<HostCause> FindHeldByMalloc(const HostCase& host_case) {
   cause.evidence =
       MakeEvidence("malloc_free_bytes", static_cast<double>(held), "bytes");
   cause.remedy = MakeRemedy(
-      "trim_malloc", "Have malloc give back what was freed",
-      "Call malloc_trim(0) of the C library after the work that frees it. Or "
-      "start the program with MALLOC_MMAP_THRESHOLD_=65536, so that larger "
-      "blocks go back at once; where many threads allocate, with "
+      "trim_malloc", "Make malloc give back freed memory",
+      "Call malloc_trim(0) of the C library after the work that frees the "
+      "memory. Or start the program with MALLOC_MMAP_THRESHOLD_=65536, so that "
+      "larger blocks are given back at once; if many threads allocate, with "
       "MALLOC_ARENA_MAX=2.",
       held);
   cause.remedy->set_code("import ctypes; ctypes.CDLL(None).malloc_trim(0)");

@@ -62,7 +62,7 @@ std::optional<HostCause> FindRetracing(const HostCase& host_case) {
   if (traced->what.empty()) {
     absl::StrAppend(&cause.sentence,
                     " Its arguments are the same each time: the function "
-                    "itself is made again.");
+                    "itself is created again.");
   } else {
     absl::StrAppend(&cause.sentence, " The argument that changes is ",
                     traced->what, ".");
@@ -73,12 +73,13 @@ std::optional<HostCause> FindRetracing(const HostCase& host_case) {
   cause.remedy = MakeRemedy(
       "stop_retracing", absl::StrCat("Have ", traced->name, " traced once"),
       traced->what.empty()
-          ? "Make the tf.function, or the model of Keras that has it, once, "
-            "outside of the loop. Or keep none of those of earlier rounds: "
-            "what fit() returns keeps its model (.model); keep its .history."
+          ? "Create the tf.function, or the Keras model that owns it, once, "
+            "outside the loop. Or drop those of earlier rounds: the object "
+            "that fit() returns keeps its model (.model), so keep only its "
+            ".history."
           : absl::StrCat("Hand it ", argument,
-                         " as a tensor (tf.constant), not as a number or "
-                         "another object of Python; where its shape changes, "
+                         " as a tensor (tf.constant), not as a Python number "
+                         "or object; if its shape changes, "
                          "use tf.function(reduce_retracing=True) or an "
                          "input_signature with None."),
       traced->grown_bytes);
@@ -109,20 +110,20 @@ std::optional<HostCause> FindCompileCache(const HostCase& host_case) {
     }
   }
   HostCause cause = MakeHostCause(host_case, "COMPILE_CACHE", grown);
-  cause.sentence = absl::StrCat(
-      "XLA compiled the function ", compiled->name, AtLine(line), " ",
-      FormatCount(compiled->live),
-      " times and keeps all of that: its cache drops none. Beside tensors and "
-      "Python's objects the process grew by ",
-      FormatBytes(grown), " since the first, ",
-      FormatBytes(grown / compiled->live), " for each.");
+  cause.sentence =
+      absl::StrCat("XLA compiled the function ", compiled->name, AtLine(line),
+                   " ", FormatCount(compiled->live),
+                   " times and keeps every version: its cache drops none. "
+                   "Besides tensors and Python's objects, the process grew by ",
+                   FormatBytes(grown), " since the first, ",
+                   FormatBytes(grown / compiled->live), " for each.");
   cause.evidence = MakeEvidence(
       "executables", static_cast<double>(compiled->live), "executables");
   cause.remedy = MakeRemedy(
       "fewer_compilations",
       absl::StrCat("Have ", compiled->name, " compiled for a few shapes"),
-      "XLA compiles it again for each other shape of its arguments: pad them "
-      "to a few fixed sizes. Or compile it without XLA (jit_compile=False).",
+      "XLA compiles it again for each new shape of its arguments: pad them to "
+      "a few fixed sizes. Or do not compile it with XLA (jit_compile=False).",
       grown);
   PointTo(line, &*cause.remedy);
   return cause;

@@ -114,19 +114,19 @@ std::optional<HostCause> FindGrowth(const HostCase& host_case) {
   if (!is_known) {
     absl::StrAppend(&cause.sentence, HeldBy(host_case), WhereItWas(host_case));
     if (host_case.host.host_memory.NumberOf(schema::kHostWatched) == 0) {
-      absl::StrAppend(
-          &cause.sentence,
-          " Which line of the program makes it is not known: start it with "
-          "`oom-forensics run -- python ...`, which watches NumPy and Python, "
-          "too.");
+      absl::StrAppend(&cause.sentence,
+                      " The line of the program that makes it is not known: "
+                      "start the program with "
+                      "`oom-forensics run -- python ...`, which also watches "
+                      "NumPy and Python.");
     }
     return cause;
   }
   absl::StrAppend(&cause.sentence, " What ",
                   grower->has_line() ? LongLineText(grower->line())
                                      : "op " + grower->owner(),
-                  " makes is kept: ", FormatBytes(grower->bytes()), " in ",
-                  CountOf(grower->count(), "block"), ", ",
+                  " makes stays in memory: ", FormatBytes(grower->bytes()),
+                  " in ", CountOf(grower->count(), "block"), ", ",
                   FormatBytes(grower->growth_bytes_per_s()), " a second more.");
   if (!most->callers.empty()) {
     absl::StrAppend(&cause.sentence, " It is called by ",
@@ -135,7 +135,7 @@ std::optional<HostCause> FindGrowth(const HostCase& host_case) {
   absl::StrAppend(&cause.sentence, HeldBy(host_case));
   cause.remedy = MakeRemedy(
       "release_host_growth",
-      absl::StrCat("Do not keep all that ",
+      absl::StrCat("Do not keep everything that ",
                    grower->has_line() ? ShortLine(grower->line())
                                       : "op " + grower->owner(),
                    " makes"),

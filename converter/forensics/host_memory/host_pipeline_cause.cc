@@ -80,7 +80,7 @@ Remedy RemedyOf(const HostCase& host_case, const Buffer& buffer) {
   Remedy remedy = MakeRemedy(
       "smaller_buffer", absl::StrCat("Let ", node.name, "() keep less"),
       fits == 0 ? absl::StrCat("Give it a smaller ", argument,
-                               ". Or let it have smaller elements.")
+                               ". Or make its elements smaller.")
                 : absl::StrCat("Give it a ", argument, " of ", fits,
                                " at most: they take half of what the limit "
                                "left when it was made. ",
@@ -131,9 +131,9 @@ std::optional<HostCause> FindPipelineBuffer(const HostCase& host_case) {
   }
   absl::StrAppend(
       &cause.sentence, ". TensorFlow's memory grew by ",
-      FormatBytes(buffer.bytes), " since it was made; ",
+      FormatBytes(buffer.bytes), " since the pipeline began; ",
       buffer.tensors == 0
-          ? "how many elements it had by then is not recorded."
+          ? "the number of elements that it held by then is not recorded."
           : absl::StrCat(CountOf(buffer.tensors, "tensor"), " of that size ",
                          buffer.tensors == 1 ? "was" : "were",
                          " live at the end."));

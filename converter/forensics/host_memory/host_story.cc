@@ -105,7 +105,7 @@ class HostStory {
     end.set_time_ns(host_.facts.stop_ns);
     if (kind == "kernel") {
       end.set_sentence(absl::StrCat(
-          "The kernel killed the process (SIGKILL) for want of memory: ",
+          "The kernel killed the process (SIGKILL) because memory ran out: ",
           LimitText(), "."));
     } else if (kind == "abort") {
       end.set_sentence("The process aborted (SIGABRT): a check in C++ failed.");
@@ -122,7 +122,7 @@ class HostStory {
           absl::StrCat("The process was ended by ", NameOfSignal(signal), "."));
     } else {
       end.set_sentence(
-          "The process ended without a word: something killed it, or it "
+          "The process ended without a message: something killed it, or it "
           "crashed.");
     }
   }
@@ -165,7 +165,7 @@ class HostStory {
                              " were in use at the last look."));
       if (kind != "kernel") {
         verdict.set_doubt(
-            "who killed it is not known; memory was short, so it was likely "
+            "what killed it is not known; memory was short, so it was likely "
             "the kernel");
       }
     } else if (IsShort()) {

@@ -91,7 +91,7 @@ void PromiseNoFurther(uint64_t growth_bytes, Remedy* remedy) {
   remedy->set_sufficiency(REQUEST_FITS);
   remedy->set_proof(absl::StrCat(
       remedy->proof(), " But from step to step ", FormatBytes(growth_bytes),
-      " more were in use: how much the later ones need is not known."));
+      " more were in use, so what later steps need is not known."));
 }
 
 // What earlier calls of the step's functions returned, and the program still
@@ -118,17 +118,16 @@ void SayWhatIsCovered(const OomCase& oom, Remedy* remedy) {
   const uint64_t outliving_bytes = OutlivingBytes(oom);
   if (outliving_bytes != 0 && !EndsGrowth(*remedy)) {
     remedy->set_sufficiency(REQUEST_FITS);
-    remedy->set_proof(absl::StrCat(
-        remedy->proof(), " But the program still holds ",
-        FormatBytes(outliving_bytes),
-        " of what earlier calls returned: this is enough for one call, not for "
-        "what is kept of all of them."));
+    remedy->set_proof(
+        absl::StrCat(remedy->proof(), " But the program still holds ",
+                     FormatBytes(outliving_bytes),
+                     " of what earlier calls returned: this is enough for one "
+                     "call, not for the results of all calls."));
     return;
   }
-  remedy->set_proof(absl::StrCat(
-      remedy->proof(),
-      " This covers the step that was refused, and each one like it; not what "
-      "else the program runs."));
+  remedy->set_proof(absl::StrCat(remedy->proof(),
+                                 " This covers the step that failed and steps "
+                                 "like it, not what else the program runs."));
 }
 
 void TryAlone(const OomCase& oom, const Growth& growth,

@@ -114,7 +114,7 @@ std::optional<RemedyCandidate> RecomputeInBlock(const OomCase& oom) {
   RemedyCandidate candidate;
   candidate.remedy.set_kind("gradient_checkpointing");
   candidate.remedy.set_title(
-      "Recompute the layers' activations in the backward pass in place of "
+      "Recompute the layers' activations in the backward pass instead of "
       "keeping them.");
   candidate.remedy.set_detail(absl::StrCat(
       FormatBytes(held_bytes), " of the block of ",
@@ -122,7 +122,7 @@ std::optional<RemedyCandidate> RecomputeInBlock(const OomCase& oom) {
       " are made by the forward pass and kept until their gradients are "
       "computed; first those of ",
       content.by_scope().empty() ? "" : content.by_scope(0).key(),
-      ". About half of it is given back, and it costs a second forward pass."));
+      ". About half of it is freed, at the cost of a second forward pass."));
   candidate.remedy.set_bytes(freed_bytes);
   candidate.remedy.set_code(
       "with keras.RematScope(mode=\"full\"):  # Keras 3.9 and newer; else "
@@ -159,12 +159,12 @@ std::optional<RemedyCandidate> JitCompileOff(const OomCase& oom) {
   RemedyCandidate candidate;
   candidate.remedy.set_kind("jit_compile_off");
   candidate.remedy.set_title("Do not compile with XLA here.");
-  candidate.remedy.set_detail(absl::StrCat(
-      "XLA asks for the ", FormatCount(pieces.size()),
-      " tensors that it needs together as one block of ",
-      FormatBytes(block->size_bytes),
-      "; TensorFlow without XLA asks for each by itself, and they may lie in "
-      "different gaps."));
+  candidate.remedy.set_detail(
+      absl::StrCat("XLA asks for the ", FormatCount(pieces.size()),
+                   " tensors that it needs together as one block of ",
+                   FormatBytes(block->size_bytes),
+                   "; TensorFlow without XLA requests each one separately, so "
+                   "they can lie in different gaps."));
   candidate.remedy.set_code(CodeWithoutXla(
       oom.host().strings.Get(oom.host().CompiledOf(oom.site())->function)));
   candidate.remedy.set_sufficiency(UNCERTAIN);
@@ -193,7 +193,7 @@ std::optional<RemedyCandidate> CompileOnce(const OomCase& oom) {
   RemedyCandidate candidate;
   candidate.remedy.set_kind("compile_once");
   candidate.remedy.set_title(
-      absl::StrCat("Let `", function, "` see the same shapes at each call."));
+      absl::StrCat("Let `", function, "` see the same shapes in every call."));
   candidate.remedy.set_detail(absl::StrCat(
       "It was compiled ", FormatCount(retraced.modules.size()),
       " times, for arguments of different shapes (",

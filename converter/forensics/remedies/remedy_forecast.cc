@@ -80,17 +80,17 @@ bool GradeByStep(const OomCase& oom, RemedyCandidate* candidate) {
                                          FormatBytes(limit_bytes));
   if (step.is_recorded()) {
     remedy->set_proof(absl::StrCat(
-        "An earlier step like this one came to its end. After what was "
+        "An earlier step like this one finished. After what was "
         "recorded before the refusal, and placed by a model of TensorFlow's "
-        "allocator with this change, all that it asked for needs ",
+        "allocator with this change, all its requests need ",
         needs, "."));
     return true;
   }
   if (step.is_planned()) {
     remedy->set_proof(absl::StrCat(
-        "XLA plans all memory of a step that it compiles before it runs; after "
-        "what was recorded before it, and placed by a model of TensorFlow's "
-        "allocator, that is ",
+        "XLA plans all memory of a compiled step before the step runs. Placed "
+        "by a model of TensorFlow's allocator, after what was recorded before "
+        "it, the plan needs ",
         needs,
         batch == step.batch()
             ? "."
@@ -99,22 +99,20 @@ bool GradeByStep(const OomCase& oom, RemedyCandidate* candidate) {
     return true;
   }
   remedy->set_proof(absl::StrCat(
-      "The graph of the step was run without data to its end, in several "
-      "orders of its ops, and what it asked for placed by a model of "
-      "TensorFlow's allocator, after all that was recorded before it: it "
-      "needs ",
+      "The graph of the step was run to its end without data, in several "
+      "orders of its ops. Placed by a model of TensorFlow's allocator, after "
+      "all that was recorded before it, the step needs ",
       needs, ".",
-      step.IsContradicted()
-          ? " But so placed it would not have been refused, or would have held "
-            "fewer tensors of an op by then: some of what it takes is not "
-            "known."
-          : ""));
+      step.IsContradicted() ? " But in this model it would not have been "
+                              "refused, or would have held fewer tensors of an "
+                              "op by then, so some of its memory is not known."
+                            : ""));
   if (remedy->sufficiency() == ENOUGH_ALONE && LeavesGradients(oom)) {
     remedy->set_sufficiency(UNCERTAIN);
     remedy->set_proof(absl::StrCat(
         remedy->proof(),
-        " But it applies none of its gradients: what the optimizer will keep, "
-        "once another function does, is not in it."));
+        " But it applies none of its gradients, so this leaves out what the "
+        "optimizer will keep once another function applies them."));
   }
   return true;
 }

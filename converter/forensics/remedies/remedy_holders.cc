@@ -162,7 +162,7 @@ std::optional<RemedyCandidate> CheckpointGradients(const OomCase& oom) {
   candidate.remedy.set_title(
       absl::StrCat("Recompute ", FormatCount(count),
                    count == 1 ? " activation" : " activations",
-                   " in the backward pass in place of keeping ",
+                   " in the backward pass instead of keeping ",
                    count == 1 ? "it." : "them."));
   candidate.remedy.set_detail(absl::StrCat(
       "The largest outputs of layers are held until their gradients are "

@@ -65,14 +65,14 @@ std::optional<RemedyCandidate> LargerLimit(const OomCase& oom) {
   candidate.remedy.set_kind(kLargerLimit);
   candidate.remedy.set_title(
       absl::StrCat("Let TensorFlow use at least ", FormatBytes(limit_bytes),
-                   " in place of ", FormatBytes(oom.limit_bytes()), "."));
+                   " instead of ", FormatBytes(oom.limit_bytes()), "."));
   candidate.remedy.set_detail(
       variable.has_value()
-          ? absl::StrCat("The limit is set by ", variable_name,
-                         "; how much memory the machine has is not in the "
-                         "trace.")
+          ? absl::StrCat(
+                "The limit is set by ", variable_name,
+                "; the trace does not say how much memory the machine has.")
           : absl::StrCat("The device could give ", FormatBytes(spare_bytes),
-                         " more and still leave to libraries what they need."));
+                         " more and still leave libraries what they need."));
   if (variable.has_value()) {
     candidate.remedy.set_code(absl::StrCat(
         variable_name, "=",
@@ -136,7 +136,7 @@ std::optional<RemedyCandidate> MemoryGrowthOff(const OomCase& oom) {
   RemedyCandidate candidate;
   candidate.remedy.set_kind("memory_growth_off");
   candidate.remedy.set_title(
-      "Let TensorFlow take the GPU's memory at once, not piece by piece.");
+      "Let TensorFlow allocate the GPU's memory at once, not piece by piece.");
   candidate.remedy.set_detail(absl::StrCat(
       "Memory growth is on: the pool consists of ", oom.layout().size(),
       " pieces, and no tensor can reach from one into the next."));
@@ -167,7 +167,7 @@ std::optional<RemedyCandidate> CudaMallocAsync(const OomCase& oom) {
   candidate.remedy.set_bytes(oom.free_bytes() - oom.largest_free_bytes());
   candidate.remedy.set_sufficiency(UNCERTAIN);
   candidate.remedy.set_proof(
-      absl::StrCat("Not tried: that pool is not modelled. ",
+      absl::StrCat("Not tried: that pool is not modeled. ",
                    FormatBytes(oom.available_bytes()), " were left in all, ",
                    FormatBytes(oom.rounded_bytes()), " were asked for."));
   return candidate;

@@ -252,7 +252,7 @@ std::optional<RemedyCandidate> Float32(const OomCase& oom) {
   if (!IsWorthIt(oom, bytes)) return std::nullopt;
   RemedyCandidate candidate;
   candidate.remedy.set_kind("float32");
-  candidate.remedy.set_title("Compute in float32 in place of float64.");
+  candidate.remedy.set_title("Compute in float32 instead of float64.");
   candidate.remedy.set_detail(absl::StrCat(
       FormatBytes(bytes), " of the ", FormatBytes(oom.usage().in_use_bytes),
       " in use are float64, which takes twice the memory. Models rarely need "

@@ -106,7 +106,7 @@ class Judge {
     }
     AddPart("CAPACITY", 1.0,
             absl::StrCat("There is not enough memory for the whole step: with "
-                         "what is known to come after this request it needs ",
+                         "what is known to follow this request, it needs ",
                          FormatBytes(step_needs_bytes_), " of ",
                          FormatBytes(oom_.limit_bytes()), "."));
   }
@@ -173,7 +173,7 @@ class Judge {
     }
     AddPart(
         "TRANSIENT_PEAK", Share(short_lived_.bytes, oom_.short_by_bytes()),
-        absl::StrCat("It met a short peak: ", FormatBytes(short_lived_.bytes),
+        absl::StrCat("It hit a short peak: ", FormatBytes(short_lived_.bytes),
                      " in ", CountOf(short_lived_.count, "tensor"),
                      " are of a kind that was always freed moments "
                      "later, and the same request was served ",
@@ -243,7 +243,7 @@ class Judge {
     }
     if (oom_.has_layout() || oom_.limit_bytes() != 0) {
       AddBytes("growable_bytes", oom_.allowed_growth_bytes(),
-               "What the limit left to grow by: ");
+               "Room to grow up to the limit: ");
     }
     if (oom_.limit_bytes() != 0) {
       AddBytes("limit_bytes", oom_.limit_bytes(), "The limit: ");
@@ -253,7 +253,7 @@ class Judge {
           "internal_bytes",
           oom_.usage().in_use_bytes -
               std::min(oom_.usage().in_use_bytes, oom_.usage().requested_bytes),
-          "Lost because tensors lie in gaps larger than they are: ");
+          "Lost because chunks are larger than their tensors: ");
     }
     for (const FoundLeak& leak : oom_.leaks()) {
       if (leak.kind != FoundLeak::Kind::kGrowth ||
@@ -324,12 +324,11 @@ class Judge {
         lost(QualityCounter::kLiveSetFull) != 0 ||
         lost(QualityCounter::kUnnamedBaseline) != 0) {
       doubts.push_back(
-          "What lay in memory before the recording began is not fully known.");
+          "What was in memory before the recording began is not fully known.");
     }
     if (oom_.replay().regions_derived()) {
       doubts.push_back(
-          "Where TensorFlow's pieces of memory begin and end was not recorded "
-          "but derived.");
+          "The bounds of TensorFlow's regions were not recorded but derived.");
     }
     if (!oom_.has_layout()) {
       doubts.push_back(

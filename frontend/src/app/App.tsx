@@ -156,7 +156,7 @@ function NoAllocators() {
         Its trace holds neither the events of the OOM Forensics collector nor TensorFlow's own{' '}
         <code>MemoryAllocation</code> events. Run <code>oom-forensics doctor</code> in the
         environment that trains: it says whether the collector is loaded, whether this TensorFlow is
-        recognised, and what to change.
+        recognized, and what to change.
       </p>
       <p>
         On a CPU, TensorFlow uses its pool allocator only with{' '}

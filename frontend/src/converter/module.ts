@@ -104,7 +104,7 @@ export class ConverterModule {
     }
   }
 
-  /** The memory moves when it grows: views are made anew. */
+  /** The memory moves when it grows: views are made again. */
   private bytes(at: number, length: number): Uint8Array {
     return new Uint8Array(this.exports.memory.buffer, at >>> 0, length);
   }

@@ -29,7 +29,7 @@ afterEach(() => {
   taken.length = 0;
 });
 
-it('keeps what is being typed while the page is drawn anew, and takes it when it is done', () => {
+it('keeps what is being typed while the page is drawn again, and takes it when it is done', () => {
   const input = draw(undefined);
   input.value = '37';
   send(input, 'input');

@@ -13,7 +13,7 @@ interface StepFieldProps {
 export function StepField({ label, value, first, last, onChange }: StepFieldProps) {
   const id = useId();
   const chosen = value === undefined ? '' : String(value);
-  // What is typed is kept: views draw this anew as their answers come.
+  // What is typed is kept: views draw this again as their answers come.
   const [text, setText] = useState(chosen);
   useEffect(() => setText(chosen), [chosen]);
   return (

@@ -86,7 +86,7 @@ def holders(run: str, by: str, at: str) -> Answer:
 
 
 def what_if(run: str, limit: str, batch_scale: float, dtype: str, without: list[str]) -> Answer:
-    """Would the recorded requests have fitted under other settings?"""
+    """Would the recorded requests have fit under other settings?"""
     with Trace(run) as trace:
         answer = trace.what_if(
             limit=_size(limit),

@@ -85,7 +85,7 @@ def what_if(
     dtype: str = "",
     without: list[str] | None = None,
 ) -> dict[str, Any]:
-    """Replays the recorded requests under other settings: would they have fitted?
+    """Replays the recorded requests under other settings: would they have fit?
 
     `limit`: of the pool, "16GiB". `batch_scale`: 0.5 is half the batch. `dtype`: of floating point
     tensors, "bfloat16". `without`: layers that ask for nothing.

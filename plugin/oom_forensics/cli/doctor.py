@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
         prog="oom-forensics doctor",
         description="Says whether an out-of-memory would be recorded here.",
     )
-    parser.add_argument("--json", action="store_true", help="findings as JSON")
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     options = parser.parse_args(arguments)
     findings = examine()
     if options.json:
@@ -103,7 +103,7 @@ def _ask_tensorflow() -> tuple[dict[str, Any], Finding | None]:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        sentence = f"`import tensorflow` did not end within {_IMPORT_LIMIT_S} s."
+        sentence = f"`import tensorflow` did not finish within {_IMPORT_LIMIT_S} s."
         return {}, Finding("problem", "TensorFlow", sentence)
     if child.returncode != 0:
         last = (child.stderr.strip().splitlines() or ["no message"])[-1]
@@ -178,10 +178,10 @@ def _black_box(state: str) -> Finding:
         return Finding("ok", "black box", "switched off (black_box).")
     if state.startswith("off"):
         reason = state.removeprefix("off: ")
-        sentence = f"nothing is left of a process that is killed: {reason}."
+        sentence = f"a killed process leaves nothing: {reason}."
         return Finding("note", "black box", sentence)
     folder = Path(state).parent
-    return Finding("ok", "black box", f"the last state of a process that is killed is in {folder}.")
+    return Finding("ok", "black box", f"a killed process leaves its last state in {folder}.")
 
 
 def _source_lines(state: str) -> Finding:
@@ -221,7 +221,7 @@ def _device_memory(facts: Mapping[str, Any]) -> Finding:
 def _not_named(compiled: str) -> str:
     """Says that allocations of XLA have no names, and why."""
     reason = "; ".join(compiled.removeprefix("off: ").split("\n"))
-    return f"what XLA allocates stays without a name, nothing of it was touched ({reason})."
+    return f"XLA's allocations have no names, as XLA was not touched ({reason})."
 
 
 def _collector_absent(site_packages: Path) -> Finding:

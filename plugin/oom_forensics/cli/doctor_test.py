@@ -131,7 +131,7 @@ def test_a_collector_that_tensorflow_refused_is_told_apart(
     assert "did not load it" in problem.sentence
 
 
-def test_an_unrecognised_tensorflow_is_a_problem_with_its_reason(
+def test_an_unrecognized_tensorflow_is_a_problem_with_its_reason(
     facts: dict[str, Any],
 ) -> None:
     facts["status"] = {"hooked": False, "hooks": "BFCAllocator: no such symbol"}
@@ -146,8 +146,8 @@ def test_what_the_collector_had_no_room_for_is_said(facts: dict[str, Any]) -> No
     assert "3 allocations" in said["op names"]
 
 
-def test_an_xla_that_is_not_recognised_is_one_sentence(facts: dict[str, Any]) -> None:
-    why = "modules of compiled functions: where their ids lie is not recognised; not touched"
+def test_an_xla_that_is_not_recognized_is_one_sentence(facts: dict[str, Any]) -> None:
+    why = "modules of compiled functions: where their ids lie is not recognized; not touched"
     facts["status"]["compiledFunctions"] = f"off: {why}"
     (note,) = [f for f in tensorflow_findings(facts) if f.subject == "compiled functions"]
     assert note.severity == "note"

@@ -62,8 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     run = recorded[-1].parent
     if code:
         print(
-            f"oom-forensics: the program failed with exit code {code}; what it did until then"
-            " is rehearsed.",
+            f"oom-forensics: the program failed with exit code {code}; the rehearsal covers what it did until then.",
             file=sys.stderr,
         )
     print(f"\nRecorded in {run}; against a limit of {options.limit} bytes:")
@@ -84,12 +83,15 @@ def _runs_in(logdir: Path) -> set[Path]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="oom-forensics rehearse",
-        description="Runs a few training steps on the CPU and tells what a device with a "
-        "smaller memory would have made of them.",
+        description="Runs a few training steps on the CPU and says whether they would fit on a device with less memory.",
     )
     parser.add_argument("--limit", type=size_argument, required=True, help="16GiB")
-    parser.add_argument("--steps", type=int, default=3, help="training steps; then it is ended")
-    parser.add_argument("--seconds", type=float, default=600, help="ended after that, too")
+    parser.add_argument(
+        "--steps", type=int, default=3, help="training steps to run before the program is ended"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=600, help="time after which the program is ended"
+    )
     parser.add_argument("--logdir", type=Path, help="where the recording goes")
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("program", nargs=argparse.REMAINDER, metavar="-- PROGRAM …")

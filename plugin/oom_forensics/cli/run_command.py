@@ -1,8 +1,8 @@
 """`oom-forensics run -- python train.py`: runs a program, and says why it died.
 
 Signals go on to the program, and its exit code is this command's (128 + N where signal N
-ended it, as a shell has it). As process 1 of a container it also waits for orphans. Where the
-program dies without a word, what its black box holds is a run, and its story is on stderr.
+ended it, as a shell has it). As process 1 of a container it also waits for orphans. If the
+program dies without a message, its black box becomes a run, and its story is on stderr.
 """
 
 from __future__ import annotations
@@ -26,12 +26,19 @@ _EXIT_NOT_EXECUTABLE = 126
 _PASSED_ON = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
 # A terminal sends these to the program as well.
 _OF_TERMINAL = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGWINCH)
-_USAGE = "oom-forensics: say which program to run: oom-forensics run -- python train.py"
+_USAGE = "oom-forensics: name the program to run: oom-forensics run -- python train.py"
+_HELP = """usage: oom-forensics run -- PROGRAM [ARGUMENT ...]
+
+Runs a program and also watches the memory of NumPy and Python. If the program dies, explains why
+on stderr. Passes signals on, and exits with the program's exit code (128 + N after signal N)."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Runs the command; `arguments` are those after "run"."""
     program = list(arguments[1:] if arguments[:1] == ["--"] else arguments)
+    if arguments[:1] in (["-h"], ["--help"]):
+        print(_HELP)
+        return 0
     if not program or program[0].startswith("-"):
         print(_USAGE, file=sys.stderr)
         return EXIT_USAGE
@@ -89,7 +96,7 @@ def _send(process: int, number: int) -> None:
 
 
 def _tell(ended: str) -> None:
-    """Prints the story of what the program left behind."""
+    """Prints the story of what the program left."""
     logdir = os.environ.get("OOM_FORENSICS_LOGDIR")
     folders = [*([Path(logdir)] if logdir else []), *folders_of_user()]
     runs = [run for folder in folders if folder.is_dir() for run in recover(folder, ended)]

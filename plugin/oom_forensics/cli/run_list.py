@@ -22,8 +22,8 @@ def main(arguments: Sequence[str]) -> int:
         prog="oom-forensics runs", description="Lists the runs of a logdir, the newest first."
     )
     parser.add_argument("logdir", help="a folder, or a URL")
-    parser.add_argument("--search", default="", help="only runs whose name holds this text")
-    parser.add_argument("--json", action="store_true", help="as a list of objects")
+    parser.add_argument("--search", default="", help="only runs whose name contains this text")
+    parser.add_argument("--json", action="store_true", help="print a JSON list")
     options = parser.parse_args(arguments)
     logdir = whole_path(options.logdir)
     try:
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
         print(json.dumps([_described(run) for run in runs], indent=2))
         return 0
     if not runs:
-        which = f" whose name holds {options.search!r}" if options.search else ""
+        which = f" whose name contains {options.search!r}" if options.search else ""
         print(f"oom-forensics: There is no run{which} in {logdir}.", file=sys.stderr)
         return _EXIT_UNREADABLE
     width = max(len(run.name) for run in runs)

@@ -103,8 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     defaults = RunLimits()
     parser = argparse.ArgumentParser(
         prog="oom-forensics fleet",
-        description="Converts many runs into Parquet tables, on Apache Spark. Run again, it"
-        " converts what is new or changed.",
+        description="Converts many runs into Parquet tables, on Apache Spark. If you run it again, it converts only new and changed runs.",
     )
     parser.add_argument(
         "runs", nargs="*", metavar="RUNS", help="folders, traces, globs, @FILE; paths or URLs"
@@ -115,30 +114,33 @@ def _parser() -> argparse.ArgumentParser:
         help="Spark's master; default: all cores of this machine; none: one run after the other,"
         " without Spark",
     )
-    parser.add_argument("--job", metavar="REGEX", help="its group is the name of a run's job")
+    parser.add_argument("--job", metavar="REGEX", help="its group names a run's job")
     parser.add_argument("--again", action="store_true", help="convert known runs too")
     parser.add_argument("--schema", action="store_true", help="print the tables' columns")
     parser.add_argument(
-        "--run-seconds", type=float, default=defaults.seconds, help="for one run (%(default)s)"
+        "--run-seconds",
+        type=float,
+        default=defaults.seconds,
+        help="time limit for one run (%(default)s)",
     )
     parser.add_argument(
         "--converter-mib",
         type=int,
         default=defaults.memory_bytes >> 20,
-        help="memory for one run (%(default)s)",
+        help="memory limit for one run (%(default)s)",
     )
     parser.add_argument(
         "--run-mib",
         type=int,
         default=defaults.run_bytes >> 20,
-        help="largest run that is looked at (%(default)s)",
+        help="largest run that is converted (%(default)s)",
     )
     parser.add_argument(
         "--commit-every",
         type=int,
         default=20_000,
         metavar="RUNS",
-        help="readers see so many more at a time (%(default)s)",
+        help="runs that one commit adds (%(default)s)",
     )
     return parser
 

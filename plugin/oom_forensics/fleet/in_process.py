@@ -42,7 +42,7 @@ class InProcess:
     def rewrite_without(
         self, files: dict[str, list[str]], url: str, run_ids: set[str]
     ) -> dict[str, list[str]]:
-        """Returns the tables' files without the rows of some runs, written anew where needed."""
+        """Returns the tables' files without the rows of some runs, written again where needed."""
         return {
             table: [
                 kept for file in some if (kept := write_without(url, file, run_ids)) is not None

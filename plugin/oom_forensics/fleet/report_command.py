@@ -55,5 +55,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("folder", nargs="?", metavar="DIR", help="where the tables are")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="fleet-report.html")
     parser.add_argument("--format", choices=["html", "json"], default="html")
-    parser.add_argument("--sql", action="store_true", help="print the queries and end")
+    parser.add_argument("--sql", action="store_true", help="print the queries and exit")
     return parser

@@ -98,7 +98,7 @@ class SparkJob:
     def rewrite_without(
         self, files: dict[str, list[str]], url: str, run_ids: set[str]
     ) -> dict[str, list[str]]:
-        """Returns the tables' files without the rows of some runs, written anew where needed."""
+        """Returns the tables' files without the rows of some runs, written again where needed."""
         if not run_ids:
             return files
         pairs = [(table, file) for table, some in files.items() for file in some]

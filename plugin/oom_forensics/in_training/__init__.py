@@ -1,7 +1,7 @@
 """What runs inside the user's training, beside the collector that TensorFlow loaded.
 
 The rest of the package runs in TensorBoard or in a terminal. Here nothing may fail,
-hang or change a job: what is not recognised is left alone, and an exception of ours
+hang or change a job: what is not recognized is left alone, and an exception of ours
 never reaches the user.
 
     collector_library   the collector's C functions

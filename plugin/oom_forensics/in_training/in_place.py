@@ -1,4 +1,4 @@
-"""Functions of ours in place of others, so that a program that looks at them sees no change.
+"""Functions of ours instead of others, so that a program that looks at them sees no change.
 
 `functools.wraps` alone does not do: `inspect.getfullargspec`, which Keras and TensorFlow ask
 for the parameters of constructors, does not follow it. An object of `wrapt` has the right

@@ -23,7 +23,7 @@ def watch_stacks(library: CollectorLibrary) -> None:
     library.set_source_roots(library_prefixes(), project_root())
     if _proves(library):
         atexit.register(library.stop_stacks)
-        # A child of fork() keeps the layout; what multiprocessing spawns begins anew.
+        # A child of fork() keeps the layout; what multiprocessing spawns begins again.
 
 
 def _proves(library: CollectorLibrary) -> bool:

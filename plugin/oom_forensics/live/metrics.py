@@ -103,6 +103,6 @@ def _parser() -> argparse.ArgumentParser:
         prog="oom-forensics metrics",
         description="Serves the memory of the running jobs of this user to Prometheus.",
     )
-    parser.add_argument("--port", type=int, default=9464, help="9464; 0: any that is free")
+    parser.add_argument("--port", type=int, default=9464, help="default 9464; 0: any free port")
     parser.add_argument("--address", default="127.0.0.1", help="127.0.0.1: this machine alone")
     return parser

@@ -262,15 +262,17 @@ def _parser() -> argparse.ArgumentParser:
         " when it will not fit. The job needs nothing but the collector.",
     )
     parser.add_argument(
-        "job", nargs="?", default="", metavar="PID|LOGDIR", help="by default the newest job"
+        "job", nargs="?", default="", metavar="PID|LOGDIR", help="default: the newest job"
     )
     parser.add_argument("--interval", type=float, default=1.0, help="seconds between samples; 1")
-    parser.add_argument("--samples", type=int, default=0, help="ends after so many; 0: never")
-    parser.add_argument("--json", action="store_true", help="an object a sample and line")
+    parser.add_argument(
+        "--samples", type=int, default=0, help="number of samples; 0: until the job ends"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object per line and sample")
     parser.add_argument(
         "--no-holders",
         dest="holders",
         action="store_false",
-        help="takes no snapshots: in use, growth and limits alone",
+        help="take no snapshots: show only use, growth and limits",
     )
     return parser

@@ -95,7 +95,7 @@ class Trace:
         """What happened, why and what to change, in the words of `oom-forensics report`.
 
         Args:
-          full: everything that is known, in place of at most 15 lines.
+          full: everything that is known, instead of at most 15 lines.
 
         Raises:
           TraceError: it cannot be told; the sentence says why.
@@ -375,7 +375,7 @@ class Trace:
         at: At = None,
         only: Filter | None = None,
     ) -> datasets.WhatIfAnswer:
-        """The recorded requests under other settings: would they have fitted?
+        """The recorded requests under other settings: would they have fit?
 
         Args:
           limit: Bytes that the pool may hold; None, here as below: as recorded.

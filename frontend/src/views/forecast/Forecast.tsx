@@ -10,7 +10,7 @@ import { Empty, Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
 import { StepPicture } from './StepPicture';
 
-/** What the step that never ended would have needed, by batch size and by layer. */
+/** What the step that never finished would have needed, by batch size and by layer. */
 export function Forecast({ target }: { readonly target: Target }) {
   const asked = useDataset(FORECAST, { run: target.run, fields: { filter: filterOf(target) } });
   const forecasts = (asked.data?.forecasts ?? []).filter(

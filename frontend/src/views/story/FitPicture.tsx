@@ -6,7 +6,7 @@ import { type FitBar, fitBars } from './fit';
 export function FitPicture({ oom }: { readonly oom: Oom }) {
   const { bars, full } = fitBars(oom);
   return (
-    <figure class="fit" aria-label="Would it have fitted?">
+    <figure class="fit" aria-label="Would it have fit?">
       {bars.map((bar) => (
         <Bar key={bar.label} bar={bar} full={full} />
       ))}

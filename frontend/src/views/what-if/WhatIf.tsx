@@ -19,7 +19,7 @@ const SETTLED_MS = 400;
 /** So many scopes are suggested. */
 const MOST_SCOPES = 50;
 
-/** The recorded requests under other settings: would they have fitted? */
+/** The recorded requests under other settings: would they have fit? */
 export function WhatIf({ target }: { readonly target: Target }) {
   const [settings, setSettings] = useState<Settings>(AS_RECORDED);
   const settled = useSettled(settings);
@@ -61,7 +61,7 @@ export function WhatIf({ target }: { readonly target: Target }) {
         onChange={setSettings}
       />
       {asked.error && <Failed error={asked.error} />}
-      {!answer && asked.loading && <Waiting run={target.run} what="Serving the requests anew…" />}
+      {!answer && asked.loading && <Waiting run={target.run} what="Replaying the requests…" />}
       {answer && <Verdict answer={found ?? answer} />}
       {answer && <Comparison answer={answer} />}
       {answer && found && found.limits.length > 0 && (

@@ -72,7 +72,7 @@ class WrittenRun:
     began_s: float | None = None
     """Of a recording: when it began, by the monotonic clock; None if that is not known."""
     deadline: Deadline = field(default_factory=lambda: Deadline(1.0))
-    """By when a provider has to return; set anew for each."""
+    """By when a provider has to return; set again for each."""
 
     @cached_property
     def ops(self) -> list[trace_file.RecordedOp]:

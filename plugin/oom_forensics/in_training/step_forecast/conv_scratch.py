@@ -53,7 +53,7 @@ def conv_scratch(
     of_one_thread = work // _threads()
     large = of_one_thread >= _THREAD_CACHE_BYTES // element_bytes
     if to_input and (batch == 1 or large):
-        # The threads then share one product in place of one image each.
+        # The threads then share one product instead of one image each.
         images = 1
     return [(gradient.dtype, (images, image, patch))]
 

@@ -241,7 +241,7 @@ class Executor:
         return Tensor(dtype, shape, buffer)
 
     def _temporary(self, node: Node) -> Tensor:
-        """What TensorFlow's optimizer adds up gradients in, in place of AddN."""
+        """What TensorFlow's optimizer adds up gradients in, instead of AddN."""
         dtype, shape = node.attributes["dtype"].type, _shape(node.attributes["shape"].shape)
         return Tensor(dtype, shape, self.memory.allocate(node.name, node.op, dtype, shape))
 

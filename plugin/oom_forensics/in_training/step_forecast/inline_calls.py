@@ -1,4 +1,4 @@
-"""Puts the bodies of called functions in place of their calls, as TensorFlow's runtime does.
+"""Replaces calls by the bodies of the called functions, as TensorFlow's runtime does.
 
 Grappler, asked from outside, leaves calls alone; an executor that ran them one by one would
 know fewer orders than TensorFlow has.

@@ -122,7 +122,7 @@ def _shape_as_value(
 
 
 def _quick(node: Any, inputs: Sequence[Tensor]) -> Answer | None:
-    """The arithmetic of loop counters, which comes in each iteration anew."""
+    """The arithmetic of loop counters, which comes in each iteration again."""
     function = _SCALAR.get(node.op)
     if function is None or len(inputs) != 2:
         return None
