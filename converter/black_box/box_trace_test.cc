@@ -81,8 +81,9 @@ TEST(BoxTraceTest, ReportSaysHowToLearnTheLineThatWasNotWatched) {
   const std::string report = absl::StrJoin(DeathLines(memory), "\n");
   EXPECT_NE(report.find("grew by 20.0 MiB a second"), std::string::npos)
       << report;
-  EXPECT_NE(report.find("start it with `oom-forensics run -- python ...`"),
-            std::string::npos)
+  EXPECT_NE(
+      report.find("start the program with `oom-forensics run -- python ...`"),
+      std::string::npos)
       << report;
 }
 
@@ -335,7 +336,7 @@ TEST(BoxTraceTest, SaysInOneSentenceWhyABoxCannotBeRead) {
               newer->header.version = 7;
             })).find("of version 7; this program reads version 2"),
             std::string::npos);
-  EXPECT_NE(Refused("").find("is no black box"), std::string::npos);
+  EXPECT_NE(Refused("").find("is not a black box"), std::string::npos);
 }
 
 // As the kernel writes them where it kills a group as a whole

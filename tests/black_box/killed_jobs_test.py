@@ -210,7 +210,7 @@ KILLED = (
     Killed(
         "compiled",
         "COMPILE_CACHE",
-        ("XLA compiled the function embed at ", " times and keeps all of that"),
+        ("XLA compiled the function embed at ", " times and keeps every version"),
         "fewer_compilations",
         "embed(tf.ones([length",
         "cured",
@@ -267,7 +267,7 @@ KILLED = (
     Killed(
         "models",
         "RETRACING",
-        ("was traced ", "the function itself is made again"),
+        ("was traced ", "the function itself is created again"),
         "stop_retracing",
         "results.append(model.fit(",
     ),
@@ -361,7 +361,7 @@ def test_as_installed_the_growth_is_told_with_its_list_and_how_to_learn_its_line
     assert "HOST_GROWTH" in report
     assert "of arrays and tensors were kept by list 'history' in __main__ (" in report
     assert "the program was at line " in report
-    assert "start it with `oom-forensics run -- python ...`" in report
+    assert "start the program with `oom-forensics run -- python ...`" in report
 
 
 @pytest.mark.parametrize("host", ["0", "1"])

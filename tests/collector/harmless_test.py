@@ -66,7 +66,7 @@ def test_a_profile_during_a_recording_leaves_both_whole(
 ) -> None:
     done = run_python(SCRIPTS / "overlapping.py", tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "a recording runs already" in done.stdout
+    assert "a recording is already running" in done.stdout
     assert not (tmp_path / "second").exists()
     assert {"100,100", "200,100"} <= filled_shapes(command, tmp_path / "record")
     assert {"100,100", "200,100", "300,100"} <= filled_shapes(command, tmp_path / "profile")

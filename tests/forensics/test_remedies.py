@@ -125,5 +125,5 @@ def test_the_named_remedy_makes_the_job_run(
     assert "No OOM is recorded in this run." in healthy.stdout
     assert "Who held the memory of bfc_cpu_allocator_for_gpu#0 at its peak" in healthy.stdout
     if job.name == "leak":
-        assert "What seems to leak" in report.stdout
-        assert "What seems to leak" not in healthy.stdout
+        assert "Possible leaks" in report.stdout
+        assert "Possible leaks" not in healthy.stdout

@@ -187,4 +187,4 @@ def test_a_promise_says_what_it_covers(
     promises = [each for each in oom["remedies"] if each["sufficiency"] == "ENOUGH_ALONE"]
     assert promises
     for promise in promises:
-        assert "This covers the step that was refused" in promise["proof"]
+        assert "This covers the step that failed" in promise["proof"]

@@ -249,7 +249,7 @@ def test_a_library_that_fails_on_an_empty_device_is_not_told_as_memory(
     recording = run("libraries.py", "cudnn", tf={}, MEMORY="8GiB", LIBRARIES="cudnn=broken")
     (failure,) = library_failures(recording, dataset)
     assert failure["kind"] == "UNKNOWN"
-    assert "This was hardly memory" in failure["sentence"]
+    assert "Memory was hardly the cause" in failure["sentence"]
     assert "versions of cuDNN" in failure["remedy"]
 
 

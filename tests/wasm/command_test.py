@@ -162,12 +162,12 @@ def test_more_memory_than_it_has_is_a_sentence(large: Path) -> None:
     limited = {MEMORY_VARIABLE: "24"}
     code, out, said = answer("wasm", "report", large, folder=large.parent, **limited)
     assert (code, out) == (1, b"")
-    assert "needs more memory than the converter has as WebAssembly" in said
+    assert "needs more memory than the WebAssembly converter can have" in said
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(CHOICE, "wasm")
         patch.setenv(MEMORY_VARIABLE, "24")
         process = ConverterProcess(str(large))
-    with pytest.raises(ConverterError, match="needs more memory than the converter has"):
+    with pytest.raises(ConverterError, match="needs more memory than the WebAssembly converter"):
         process.ask({"dataset": "INFO"})
     process.close()
 

@@ -411,8 +411,9 @@ TEST(CausesTest, ManyStepsInOneCallOfPredictAreTold) {
   trace.Forecast("__inference_multi_step_on_data_42", 7);
   const Judged judged = Judge(trace);
   EXPECT_EQ(judged.verdict.kind(), "CAPACITY");
-  EXPECT_THAT(judged.verdict.sentence(),
-              HasSubstr("steps_per_execution has predict() do several steps"));
+  EXPECT_THAT(
+      judged.verdict.sentence(),
+      HasSubstr("steps_per_execution makes predict() run several steps"));
   const Remedy* fewer = judged.FindRemedy("fewer_steps_per_execution");
   ASSERT_NE(fewer, nullptr);
   // All but one of each.
