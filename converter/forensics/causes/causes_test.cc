@@ -696,7 +696,7 @@ TEST(CausesTest, AWholeDataSetThatIsOneBatchIsTold) {
   EXPECT_THAT(judged.verdict.sentence(),
               HasSubstr("12.0 MiB in 1 tensor came from NumPy as a whole"));
   EXPECT_THAT(judged.verdict.sentence(),
-              HasSubstr("All of it is one batch, [1024,32,32,3]: name a "
+              HasSubstr("All of it is one batch, [1024,32,32,3]: set a "
                         "batch_size"));
   const Remedy* from_host = judged.FindRemedy("batches_from_host");
   ASSERT_NE(from_host, nullptr);
