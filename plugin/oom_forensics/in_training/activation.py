@@ -41,9 +41,9 @@ from oom_forensics.in_training.host_activities import watch_host_activities
 from oom_forensics.in_training.host_shortage import watch_host_shortage
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.in_place import in_place_of
-from oom_forensics.in_training.keepers.evidence import watch_keepers
+from oom_forensics.in_training.keepers.keeper_provider import watch_keepers
 from oom_forensics.in_training.rehearsal import begin_if_asked
-from oom_forensics.in_training.source.evidence import watch_source_lines
+from oom_forensics.in_training.source.line_provider import watch_source_lines
 from oom_forensics.in_training.stacks import watch_stacks
 from oom_forensics.in_training.step_forecast import at_out_of_memory
 from oom_forensics.in_training.training_steps import watch_training_steps
