@@ -106,4 +106,14 @@ void PlaneBuilder::Finish() {
   writer_.commit();
 }
 
+void WriteTaskEnvironment(int64_t start_ns, int64_t stop_ns,
+                          std::string* space) {
+  PlaneBuilder plane(space, "Task Environment");
+  plane.AddUint(plane.plane(), schema::xplane::kStats, "profile_start_time",
+                static_cast<uint64_t>(start_ns));
+  plane.AddUint(plane.plane(), schema::xplane::kStats, "profile_stop_time",
+                static_cast<uint64_t>(stop_ns));
+  plane.Finish();
+}
+
 }  // namespace oom_forensics

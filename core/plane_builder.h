@@ -60,6 +60,11 @@ class PlaneBuilder {
   int64_t event_metadata_count_ = 0;
 };
 
+// Appends the plane with which TensorFlow relates the times of a trace to the
+// clock. A trace that does not pass through TensorFlow needs one of its own.
+void WriteTaskEnvironment(int64_t start_ns, int64_t stop_ns,
+                          std::string* space);
+
 }  // namespace oom_forensics
 
 #endif  // OOM_FORENSICS_CORE_PLANE_BUILDER_H_

@@ -106,7 +106,7 @@ class BoxPlanes {
 
   std::string Write() {
     std::string space;
-    WriteEnvironment(&space);
+    WriteTaskEnvironment(start_ns_, stop_ns_, &space);
     WriteSession(&space);
     WriteMemory(&space);
     WriteBlocks(&space);
@@ -115,15 +115,6 @@ class BoxPlanes {
   }
 
  private:
-  void WriteEnvironment(std::string* space) const {
-    PlaneBuilder plane(space, "Task Environment");
-    plane.AddUint(plane.plane(), xplane::kStats, "profile_start_time",
-                  static_cast<uint64_t>(start_ns_));
-    plane.AddUint(plane.plane(), xplane::kStats, "profile_stop_time",
-                  static_cast<uint64_t>(stop_ns_));
-    plane.Finish();
-  }
-
   void WriteSession(std::string* space) const {
     const black_box::Header& header = box_.header;
     PlaneBuilder plane(space, schema::kSessionPlane);

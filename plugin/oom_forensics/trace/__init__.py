@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from oom_forensics.trace.opened_trace import At, Trace, TraceError
+    from oom_forensics.trace.opened_trace import At, Trace
+    from oom_forensics.trace.shown_trace import TraceError
 
 __all__ = ["At", "Trace", "TraceError"]
 
