@@ -107,8 +107,7 @@ class Judge {
     Add("GROWTH_REGIONS", Share(together - one_region, short_by),
         "TensorFlow took its memory from the device in " +
             CountOf(free_.region_count, "separate piece") +
-            " as the need grew, and no tensor can reach from one into the "
-            "next: of the " +
+            " as the need grew, and no tensor can span two of them: of the " +
             FormatBytes(available) + " left in all, no piece has more than " +
             FormatBytes(MostInOnePlace()) + ".");
   }

@@ -131,7 +131,7 @@ std::string Sentence(const WhatIfPool& pool, const WhatIfAnswer& answer) {
   } else {
     absl::StrAppend(&sentence, asked.growth() ? "" : ", taken at once,");
     if (asked.fits()) {
-      absl::StrAppend(&sentence, " every recorded request finds a place.");
+      absl::StrAppend(&sentence, " every recorded request fits.");
     } else {
       absl::StrAppend(&sentence, " a request for ",
                       FormatBytes(asked.refused().requested_bytes()),

@@ -34,7 +34,7 @@ std::string OpOrUnknown(const std::string& op) {
     return absl::StrCat("XLA, which tries algorithms while it compiles `",
                         Printable(std::string(launch)), "`,");
   }
-  return op.empty() ? "outside of any op (made from NumPy, say)"
+  return op.empty() ? "outside of any op (made from NumPy, for example)"
                     : Printable(op);
 }
 

@@ -13,7 +13,7 @@ describe('what if', () => {
     await view.getByRole('img', { name: 'What if: map of the pool' }).waitFor();
     await view.getByRole('button', { name: /^Smallest limit:/ }).click();
     await view.getByText('fits', { exact: true }).first().waitFor();
-    await sees(opened, /every recorded request finds a place/);
+    await sees(opened, /every recorded request fits/);
     expectNoErrors(opened);
   });
 

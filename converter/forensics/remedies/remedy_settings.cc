@@ -139,7 +139,7 @@ std::optional<RemedyCandidate> MemoryGrowthOff(const OomCase& oom) {
       "Let TensorFlow allocate the GPU's memory at once, not piece by piece.");
   candidate.remedy.set_detail(absl::StrCat(
       "Memory growth is on: the pool consists of ", oom.layout().size(),
-      " pieces, and no tensor can reach from one into the next."));
+      " pieces, and no tensor can span two of them."));
   candidate.remedy.set_code(
       "tf.config.experimental.set_memory_growth(gpu, False)");
   candidate.remedy.set_bytes(

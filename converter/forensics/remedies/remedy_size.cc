@@ -162,8 +162,8 @@ std::string Accumulation(const OomCase& oom, int64_t full, int64_t size) {
   if (!ComputesGradients(oom) || size >= full) return "";
   return absl::StrCat(
       " gradient_accumulation_steps=", (full + size - 1) / size,
-      " of a Keras 3 optimizer updates the variables as seldom as before, and "
-      "keeps one more tensor for each of them.");
+      " of a Keras 3 optimizer keeps the number of examples per update, and "
+      "costs one more tensor for each variable.");
 }
 
 // The largest batch that is promised to fit; else the largest that may.
@@ -237,7 +237,7 @@ std::optional<RemedyCandidate> SmallerBatch(const OomCase& oom) {
   NameBatch(oom, size, full, &candidate.remedy);
   candidate.remedy.set_detail(absl::StrCat(
       oom.batch()->Evidence(), " ", FormatBytes(LiveBytesOf(oom, scales)),
-      " of what was in use",
+      " of the memory in use",
       request_scales ? ", and the refused request itself," : "",
       " shrink with the batch.",
       fits ? Accumulation(oom, full, size)
