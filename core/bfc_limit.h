@@ -1,4 +1,4 @@
-// What of a limit a BFC pool can use.
+// The part of a limit that a BFC pool can use.
 #ifndef OOM_FORENSICS_CORE_BFC_LIMIT_H_
 #define OOM_FORENSICS_CORE_BFC_LIMIT_H_
 
@@ -8,7 +8,7 @@
 
 namespace oom_forensics {
 
-// What of `bytes` can be chunks: a limit that is no multiple of them is not
+// The part of `bytes` that can be chunks: a limit that is not a multiple is not
 // used to its end (BFCAllocator::Extend).
 constexpr uint64_t RoundedDownBytes(uint64_t bytes) {
   return bytes / kMinAllocationBytes * kMinAllocationBytes;

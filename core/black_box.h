@@ -48,7 +48,7 @@ struct Sample {
   uint64_t rss_shmem_bytes;
   // Of the cgroup that limits the process, or of the machine without one.
   uint64_t used_bytes;
-  // Of them, pages of files that can be given back.
+  // How much of them are file pages that can be given back.
   uint64_t cache_bytes;
   // What TensorFlow's default allocator on the CPU has in use.
   uint64_t tensorflow_bytes;

@@ -60,7 +60,7 @@ struct DeviceNumbers {
 struct PoolNumbers {
   // As the allocator rounds it.
   uint64_t request_bytes = 0;
-  // Of the device: all regions; without a layout, what is in use.
+  // For the device: all regions; without a layout, what is in use.
   uint64_t reserved_bytes = 0;
   // What it may reserve at most; 0: not known.
   uint64_t limit_bytes = 0;
@@ -96,7 +96,7 @@ struct PoolNumbers {
 struct PlacementPart {
   // "FRAGMENTATION" and so on, as Verdict.kind in datasets.proto.
   const char* kind = "";
-  // Of the shortfall, 0..1.
+  // Its share of the shortfall, 0..1.
   double share = 0;
   std::string sentence;
 };

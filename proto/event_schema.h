@@ -311,7 +311,7 @@ inline constexpr std::string_view kLibraryFrame = "library_frame";
 inline constexpr char kFrameSeparator = '\x1f';
 // Of a site or an event, an op, a keeper: the id of a stack.
 inline constexpr std::string_view kStack = "stack";  // uint64
-// Of an op: where the Keras layer, optimizer, loss or metric was made.
+// For an op: where the Keras layer, optimizer, loss or metric was made.
 inline constexpr std::string_view kMadeAtStack = "made_at_stack";  // uint64
 // What was made there: "Conv2D conv2d_1".
 inline constexpr std::string_view kObject = "object";  // str
@@ -360,12 +360,12 @@ inline constexpr std::string_view kFunction = "function";  // str
 // kStepId is the run of the function that the refused request belonged to.
 // The size of the batch; absent: not known.
 inline constexpr std::string_view kBatch = "batch";  // int64
-// Of a site: how many of its bytes each example of the batch takes; absent:
+// For a site: how many of its bytes each example of the batch takes; absent:
 // none.
 inline constexpr std::string_view kPerExampleBytes =
     "per_example_bytes";  // uint64
-// Of a site: 1: scratch of an op that waits for it until others have given back
-// theirs; absent: an output.
+// For a site: 1: scratch of an op that waits for it until others have given
+// back theirs; absent: an output.
 inline constexpr std::string_view kIsScratch = "is_scratch";  // int64
 // What variables, inputs and constants take in a pool that has nothing else.
 inline constexpr std::string_view kHeldBytes = "held_bytes";  // uint64

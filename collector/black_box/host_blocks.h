@@ -23,7 +23,7 @@ namespace oom_forensics::collector {
 
 // Blocks of at least this size are all kept.
 inline constexpr size_t kLargeHostBlockBytes = size_t{64} << 10;
-// Of smaller ones, one is drawn in so many bytes on average.
+// One smaller block per this many bytes is sampled, on average.
 inline constexpr int64_t kHostSamplingBytes = int64_t{512} << 10;
 
 class HostBlocks {

@@ -21,7 +21,7 @@ constexpr char kProfileFolder[] = "/plugins/profile";
 // A file that is being written ends so.
 constexpr char kTemporary[] = ".tmp";
 constexpr int kMaxNumber = 1000;
-// Of the default folder: runs that are the first of their process, and others.
+// For the default folder: runs that are the first of their process, and others.
 constexpr size_t kKeptFirstRuns = 64;
 constexpr size_t kKeptOtherRuns = 20;
 // Marks the former.

@@ -21,7 +21,7 @@ struct WrittenRun {
   uint64_t address_shift = 0;
   // The URL of the logdir to which a copy of the run belongs; empty: none.
   std::string remote_logdir;
-  // Of an out-of-memory: as PythonEvidence has it; 0: none.
+  // For an out-of-memory: as PythonEvidence has it; 0: none.
   uint64_t incident = 0;
 };
 

@@ -40,7 +40,7 @@ class HookSet {
   std::vector<Slot> slots_;
   std::vector<Slot> slots_for_good_;
   std::vector<VTablePatch> patches_for_good_;
-  // Of those that are redirected now.
+  // The slots that are redirected now.
   std::vector<VTablePatch> patches_;
 };
 

@@ -41,7 +41,7 @@ struct KnownFrame {
 
 class StackTaker {
  public:
-  // So many frames of the user's and of libraries are kept of a stack.
+  // The most frames of the user's, and of libraries, that a stack keeps.
   static constexpr size_t kMaxUserFrames = 16;
   static constexpr size_t kMaxLibraryFrames = 16;
 

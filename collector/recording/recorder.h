@@ -214,11 +214,11 @@ class Recorder {
   std::atomic<uint64_t> awaited_below_{0};
   // Read without a lock; changed only before the first event.
   std::atomic<uint64_t> min_bytes_{0};
-  // Of 2^32 small allocations, so many are kept.
+  // How many of 2^32 small allocations are kept.
   std::atomic<uint64_t> kept_of_2_32_{uint64_t{1} << 32};
   std::unique_ptr<EventRing> ring_;
 
-  // Of the events that were waited for, so many came.
+  // How many of the awaited events have come.
   alignas(kCacheLineBytes) std::atomic<uint64_t> arrived_{0};
   // Every recording that is made or in hand has a share of it.
   const std::shared_ptr<const void> recordings_ = std::make_shared<const int>();

@@ -100,7 +100,7 @@ class SiteInterner {
   std::string_view InternString(std::string_view text);
 
   const size_t max_sites_;
-  // Of these, so many for sites of a name and sizes, and for those of sizes.
+  // How many of these are for sites with a name and sizes, or sizes only.
   const size_t reserved_sites_;
   // As many as sites_ has, to be read without the lock.
   std::atomic<size_t> size_{0};

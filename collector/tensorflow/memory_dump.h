@@ -29,7 +29,7 @@ struct MemoryDumpBin {
 };
 
 struct MemoryDumpSummary {
-  // Of all chunks: what the allocator holds of the system's memory.
+  // For all chunks: what the allocator holds of the system's memory.
   uint64_t reserved_bytes = 0;
   uint64_t in_use_bytes = 0;
   // What was asked for of the chunks in use.

@@ -5,7 +5,7 @@
 
 namespace oom_forensics::collector::test {
 
-// So many allocations of this thread still succeed; all that follow throw
+// The next `allocations` of this thread still succeed; later ones throw
 // std::bad_alloc.
 void FailHeapAfter(int allocations);
 

@@ -33,7 +33,7 @@ struct SessionFacts {
   // sites was full, and requests of allocators that found no room in theirs.
   uint64_t unnamed_allocations = 0;
   uint64_t unknown_allocator_requests = 0;
-  // Of the settings, those that decide what the recording holds.
+  // The settings that decide what the recording holds.
   uint64_t buffer_events = 0;
   double sampling_rate = 1;
   uint64_t min_bytes = 0;

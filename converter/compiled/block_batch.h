@@ -35,13 +35,13 @@ class BlockBatch {
   // Whether one that does, by its shape, may be a weight as well: its dims are
   // those of one in another order, or a part of it.
   bool MayBeWeight(const CompiledBuffer& buffer) const;
-  // Of the block at its peak: how many buffers shrink, of how many, and what
+  // For the block at its peak: how many buffers shrink, of how many, and what
   // they take.
   struct Share {
     size_t buffers = 0;
     size_t of_buffers = 0;
     uint64_t bytes = 0;
-    // Of these, what those take that cannot be weights.
+    // What those of them take that cannot be weights.
     uint64_t sure_bytes = 0;
   };
   Share ShareOf(const CompiledAllocation& block) const;
@@ -54,7 +54,7 @@ class BlockBatch {
                     bool held_for_backward) const;
 
   int64_t size_ = 0;
-  // Of the arguments that do not begin with the batch: weights.
+  // For the arguments that do not begin with the batch: weights.
   std::set<std::string> fixed_shapes_;
   // Of all weights, with those that begin with a dim of that size.
   std::set<std::vector<int64_t>> weight_dims_;

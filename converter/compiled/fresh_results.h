@@ -45,7 +45,7 @@ class FreshResults {
 void SetFreshResult(const HostTrace& trace, int32_t result,
                     CompiledRequest* request);
 
-// Of the requests whose module is known and whose allocation is not: which
+// For the requests whose module is known and whose allocation is not: which
 // results they were. Where others of the same size would fit into the order,
 // too, it is the first, and others_fit is set.
 std::vector<RowMatch> MatchFreshResults(const HostTrace& trace,

@@ -33,8 +33,8 @@ class ModulePlan {
   // the plan.
   ModulePlan(const CompiledModule& module, int64_t batch);
 
-  // What of a block is taken to grow with the batch: all whose shape says so,
-  // or what is sure to.
+  // What part of a block is taken to grow with the batch: all whose shape says
+  // so, or what is sure to.
   enum class Reading { kByShape, kSure };
 
   // What the buffer assignment plans, in the order in which a run asks, from

@@ -64,7 +64,7 @@ class PlanRunsTest : public testing::Test {
     PlanRuns(runs_, &trace_, &forecast_);
     return forecast_;
   }
-  // Of an order: sizes as they are asked for, and the negative of what is
+  // For an order: sizes as they are asked for, and the negative of what is
   // freed.
   static std::vector<int64_t> Sizes(const ForecastTrace& forecast,
                                     size_t order) {

@@ -24,7 +24,7 @@ constexpr uint64_t kPool = 0x100000;
 constexpr uint64_t kUnit = 256;
 constexpr uint64_t kUnits = 4096;
 constexpr int kSteps = 40;
-// Of a step: rows enough that a loop over all of them looks several times.
+// For a step: rows enough that a loop over all of them looks several times.
 constexpr uint64_t kUnitsOfStep = 300;
 // A loop looks once in so many rows.
 constexpr int kRowsPerLook = 4096;

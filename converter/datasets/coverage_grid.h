@@ -49,7 +49,7 @@ class CoverageGrid {
   // Of those inside of one row: how a cell's share differs from that of the
   // cell before it.
   std::vector<double> along_row_;
-  // Of all others: how that differs from the row below.
+  // For all others: how that differs from the row below.
   std::vector<double> changes_;
 };
 

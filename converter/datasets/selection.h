@@ -1,5 +1,6 @@
-// What of a run a query is about: hosts, allocators, allocations, a range and
-// a moment. All datasets go through it, so every filter works on all of them.
+// The part of a run that a query is about: hosts, allocators, allocations, a
+// range and a moment. All datasets go through it, so every filter works on all
+// of them.
 //
 //   for (const SelectedAllocator& a : *SelectAllocators(run, query.filter())) {
 //     RowPredicate keeps(a, query.filter(), BirthRule::kFiltered);
@@ -104,7 +105,7 @@ class RowPredicate {
   bool KeepsSite(SiteId site) const {
     return site_kept_.empty() || site_kept_[site];
   }
-  // Of a block that is opened: whether any of its parts passes.
+  // For a block that is opened: whether any of its parts passes.
   bool operator()(Row alloc) const;
 
   // The parts of a site that is shown opened; null: it is shown whole.

@@ -91,7 +91,7 @@ class HeldTable {
   absl::flat_hash_set<Row> on_tape_;
 };
 
-// Of `rows`, those that were live when keepers may have been looked for: at an
+// Those of `rows` that were live when keepers may have been sought: at an
 // out-of-memory, or when the run was written.
 std::vector<Row> LiveWhenKeepersWereSought(const AllocatorReplay& replay,
                                            std::vector<Row> rows);

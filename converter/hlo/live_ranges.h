@@ -31,7 +31,7 @@ struct ProgramOrder {
   // The point of each instruction; kNoHloIndex: it has none of its own (it is
   // part of a fusion, or of a reduction).
   std::vector<ProgramPoint> point_of;
-  // Of each computation: its last point; kNoHloIndex: it is not run by itself.
+  // For each computation: its last point; kNoHloIndex: it is not run by itself.
   std::vector<ProgramPoint> end_of;
 };
 
@@ -99,9 +99,9 @@ class LiveRanges {
   // Who takes one element of a result, by the instruction and the element.
   absl::flat_hash_map<std::pair<HloIndex, int64_t>, std::vector<HloIndex>>
       takers_;
-  // Of each computation: the instructions that run it and hand its result on.
+  // For each computation: the instructions that run it and hand its result on.
   std::vector<std::vector<HloIndex>> callers_;
-  // Of each computation: its parameters by number.
+  // For each computation: its parameters by number.
   std::vector<std::vector<HloIndex>> parameters_;
   absl::flat_hash_map<Position, uint32_t> defined_;
   // By buffer, once it is asked for.

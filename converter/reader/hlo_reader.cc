@@ -52,7 +52,7 @@ constexpr size_t kMaxDimensions = 64;
 struct Shape {
   int64_t element_type = 0;
   std::vector<int64_t> dims;
-  // Of a tuple: its elements, serialized.
+  // For a tuple: its elements, serialized.
   std::vector<std::string_view> elements;
 };
 

@@ -43,7 +43,7 @@ absl::StatusOr<SpaceLayout> ReadLayout(std::string_view file,
 
 // What an XLine says about itself, wherever in it that stands.
 struct LineHeader {
-  // Of a host's line: the thread.
+  // For a host's line: the thread.
   int64_t id = 0;
   std::string_view name;
   int64_t timestamp_ns = 0;

@@ -43,9 +43,9 @@ class AllocatorReplay {
   const AllocatorTrace& trace() const { return trace_; }
   Position end_position() const { return trace_.row_count(); }
 
-  // Of a kAlloc row: the row that ended it (its free, or the allocation that
+  // For a kAlloc row: the row that ended it (its free, or the allocation that
   // took its place where the free is missing); kNoRow: it lives to the end.
-  // Of a kFree row: the kAlloc row that it ends; kNoRow: unknown.
+  // For a kFree row: the kAlloc row that it ends; kNoRow: unknown.
   Row PartnerOf(Row row) const { return partner_[row]; }
   Row EndOf(Row alloc) const { return partner_[alloc]; }
   bool IsLiveAt(Row alloc, Position position) const {

@@ -44,7 +44,7 @@ class HostAnalysis {
   mutable absl::flat_hash_map<const AllocatorReplay*,
                               std::unique_ptr<const RoleClassifier>>
       roles_ ABSL_GUARDED_BY(mutex_);
-  // So many views of one tab are in use at a time.
+  // How many views of one tab are in use at a time.
   static constexpr size_t kMaxCached = 12;
   mutable AnswerCache cache_{kMaxCached};
   static constexpr size_t kMaxCachedOoms = 256;

@@ -53,7 +53,7 @@ class MemoryBudget {
 
   const uint64_t limit_bytes_;
   const LetGo let_go_;
-  // Of the standard library: the thread sanitizer understands it, but not the
+  // From the standard library: the thread sanitizer understands it, but not the
   // system's Abseil, which is built without it.
   std::mutex mutex_;
   std::condition_variable settled_;

@@ -40,7 +40,7 @@ class RequestQueue {
   std::optional<Work> Take();
 
  private:
-  // Of the standard library: the thread sanitizer understands it, but not the
+  // From the standard library: the thread sanitizer understands it, but not the
   // system's Abseil, which is built without it.
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -110,7 +110,7 @@ struct AllocatorTrace {
   std::vector<uint32_t> context;
   std::vector<RowKind> kind_of;
 
-  // Of the baseline's rows: how long before the recording each was made.
+  // For the baseline's rows: how long before the recording each was made.
   std::vector<uint64_t> baseline_age_ns;
   std::vector<EventContext> contexts;
   std::vector<FailedRequest> failures;

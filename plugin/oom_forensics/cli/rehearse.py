@@ -62,7 +62,8 @@ def main(arguments: Sequence[str]) -> int:
     run = recorded[-1].parent
     if code:
         print(
-            f"oom-forensics: the program failed with exit code {code}; the rehearsal covers what it did until then.",
+            f"oom-forensics: the program failed with exit code {code}; the rehearsal covers what"
+            " it did until then.",
             file=sys.stderr,
         )
     print(f"\nRecorded in {run}; against a limit of {options.limit} bytes:")
@@ -83,7 +84,8 @@ def _runs_in(logdir: Path) -> set[Path]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="oom-forensics rehearse",
-        description="Runs a few training steps on the CPU and says whether they would fit on a device with less memory.",
+        description="Runs a few training steps on the CPU and says whether they would fit on a"
+        " device with less memory.",
     )
     parser.add_argument("--limit", type=size_argument, required=True, help="16GiB")
     parser.add_argument(

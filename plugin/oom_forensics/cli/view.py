@@ -19,7 +19,8 @@ def main(arguments: Sequence[str]) -> int:
     """Writes the page into a folder for temporary files and opens it; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="oom-forensics view",
-        description="Writes the page of a run and opens it in a browser. The page stays in the temporary folder.",
+        description="Writes the page of a run and opens it in a browser. The page stays"
+        " in the temporary folder.",
     )
     parser.add_argument("path", help="an .xplane.pb, a run's folder, a logdir (its newest run)")
     parser.add_argument("--run", default="", help="another run of the logdir")
