@@ -120,7 +120,7 @@ TEST(CausesTest, AFewItemsAreALeakWhereARoundLikeThisOneFitBeforeThem) {
   EXPECT_EQ(judged.verdict.kind(), "LEAK_LIKE");
   EXPECT_THAT(judged.verdict.sentence(),
               AllOf(HasSubstr("are kept by list 'kept' in __main__ (6 items)"),
-                    HasSubstr("came to its end before")));
+                    HasSubstr("refused memory finished")));
   const Remedy* release = judged.FindRemedy("release_collection");
   ASSERT_NE(release, nullptr);
   EXPECT_NE(release->sufficiency(), NOT_ENOUGH);

@@ -182,7 +182,7 @@ void NameBatch(const OomCase& oom, int64_t size, int64_t full, Remedy* remedy) {
                                : absl::StrCat(", ", size, " for each of the ",
                                               replicas, " replicas");
   remedy->set_title(absl::StrCat("Use a batch of ", size * replicas,
-                                 " in place of ", full * replicas, each, "."));
+                                 " instead of ", full * replicas, each, "."));
   remedy->set_code(absl::StrCat("batch_size=", size * replicas));
   remedy->mutable_values()->set_batch_size(size * replicas);
   remedy->mutable_values()->set_batch_size_before(full * replicas);

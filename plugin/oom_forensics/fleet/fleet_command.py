@@ -103,8 +103,8 @@ def _parser() -> argparse.ArgumentParser:
     defaults = RunLimits()
     parser = argparse.ArgumentParser(
         prog="oom-forensics fleet",
-        description="Converts many runs into Parquet tables, on Apache Spark. If you run it again, it"
-        " converts only new and changed runs.",
+        description="Converts many runs into Parquet tables, on Apache Spark. If you run it again,"
+        " it converts only new and changed runs.",
     )
     parser.add_argument(
         "runs", nargs="*", metavar="RUNS", help="folders, traces, globs, @FILE; paths or URLs"
