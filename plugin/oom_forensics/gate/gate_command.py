@@ -57,9 +57,9 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="oom-forensics gate",
-        description="Checks a run against a budget of memory and, with --baseline, against another run,"
-        " for example of an earlier commit or another version of TensorFlow. Exit"
-        " code 0: within the budget, 3: over it.",
+        description="Checks a run against a budget of memory and, with --baseline, against"
+        " another run, for example of an earlier commit or another version of TensorFlow."
+        " Exit code 0: within the budget, 3: over it.",
     )
     parser.add_argument("run", metavar="RUN", help="a trace, a run's folder or a logdir")
     parser.add_argument("--budget", type=Path, help="a TOML file; docs/gate.md lists its keys")
