@@ -53,34 +53,14 @@ def jobs() -> dict[str, Job]:
     """Returns a slice of each job, by its name."""
     import numpy as np
     import tensorflow as tf
+    from benchmarks.training_job import training_job
 
-    layers = tf.keras.layers
+    train = training_job(STEPS_PER_SLICE)
     left = tf.random.normal([16, 16])
-    model = tf.keras.Sequential(
-        [
-            layers.Input((32, 32, 3)),
-            layers.Conv2D(32, 3, activation="relu"),
-            layers.MaxPooling2D(),
-            layers.Conv2D(64, 3, activation="relu"),
-            layers.MaxPooling2D(),
-            layers.Flatten(),
-            layers.Dense(128, activation="relu"),
-            layers.Dense(10),
-        ]
-    )
-    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile("adam", loss)
-    rng = np.random.default_rng(0)
-    images = rng.random((32, 32, 32, 3), np.float32)
-    labels = rng.integers(0, 10, 32)
 
     def add() -> None:
         for _ in range(EAGER_OPS_PER_SLICE):
             tf.add(left, left)
-
-    def train() -> None:
-        for _ in range(STEPS_PER_SLICE):
-            model.train_on_batch(images, labels)
 
     def arrays(bytes_each: int) -> Job:
         def run() -> None:

@@ -38,9 +38,9 @@ os.environ.setdefault("TF_CPU_ALLOCATOR_USE_BFC", "1")
 os.environ.setdefault("TF_CPU_BFC_MEM_LIMIT_IN_MB", "4096")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-import numpy as np
 import oom_forensics
 import tensorflow as tf
+from benchmarks.training_job import training_job
 
 EAGER_OPS_PER_SLICE = 300
 STEPS_PER_SLICE = 4
@@ -84,34 +84,6 @@ def parallel_job() -> Job:
     def run() -> None:
         for _ in mapped:
             pass
-
-    return run
-
-
-def training_job() -> Job:
-    """Returns a job of Keras training steps of a small convolutional network."""
-    layers = tf.keras.layers
-    model = tf.keras.Sequential(
-        [
-            layers.Input((32, 32, 3)),
-            layers.Conv2D(32, 3, activation="relu"),
-            layers.MaxPooling2D(),
-            layers.Conv2D(64, 3, activation="relu"),
-            layers.MaxPooling2D(),
-            layers.Flatten(),
-            layers.Dense(128, activation="relu"),
-            layers.Dense(10),
-        ]
-    )
-    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile("adam", loss)
-    rng = np.random.default_rng(0)
-    images = rng.random((32, 32, 32, 3), np.float32)
-    labels = rng.integers(0, 10, 32)
-
-    def run() -> None:
-        for _ in range(STEPS_PER_SLICE):
-            model.train_on_batch(images, labels)
 
     return run
 
@@ -224,7 +196,7 @@ def main() -> None:
     slices = measure(parallel_job(), rounds)
     lines += table_lines("tf.data map, 8 parallel calls", slices, MAPPED_PER_SLICE)
     print("training step", file=sys.stderr)
-    slices = measure(training_job(), rounds)
+    slices = measure(training_job(STEPS_PER_SLICE), rounds)
     lines += table_lines("Keras train step", slices, STEPS_PER_SLICE)
     cores = len(os.sched_getaffinity(0))
     print(f"TensorFlow {tf.__version__}, {cores} cores, {rounds} rounds, ratio to off\n")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
+from oom_forensics.core.sizes import size_text
 from oom_forensics.logdir.runs import Run, scan
 from oom_forensics.remote.addresses import RemoteError, is_url, whole_path
 
@@ -49,19 +50,13 @@ def main(arguments: Sequence[str]) -> int:
     width = max(len(run.name) for run in runs)
     for run in runs:
         hosts = f"{len(run.files)} hosts" if len(run.files) > 1 else run.files[0].host
-        print(f"{run.name:<{width}}  {_time_of(run)}  {_size_of(run):>12}  {hosts}")
+        print(f"{run.name:<{width}}  {_time_of(run)}  {size_text(run.size_bytes):>12}  {hosts}")
     return 0
 
 
 def _time_of(run: Run) -> str:
     written = datetime.fromtimestamp(run.modified_ns / 1e9, timezone.utc)
     return written.strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def _size_of(run: Run) -> str:
-    if run.size_bytes < 1 << 20:
-        return f"{run.size_bytes / 2**10:.1f} KiB"
-    return f"{run.size_bytes / 2**20:.1f} MiB"
 
 
 def _described(run: Run) -> dict[str, object]:
