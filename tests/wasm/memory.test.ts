@@ -50,6 +50,6 @@ describe.skipIf(!existsSync(MODULE))('the memory of a module (needs tools/build 
     await putTrace(converter);
     expect(await fill(converter)).toBeGreaterThan(3.9 * GIB);
     expect(converter.open('/trace.xplane.pb', false)).toBe(false);
-    expect(headers.at(-1)?.error).toContain('at most 4 GiB');
+    expect(headers.at(-1)?.error).toContain('can have (4 GiB)');
   });
 });

@@ -87,11 +87,11 @@ def test_all_well_has_no_problem(facts: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("state", "severity", "says"),
     [
-        ("/logs/worker-12.oombox", "ok", "the last state of a process that is killed is in /logs."),
+        ("/logs/worker-12.oombox", "ok", "a killed process leaves its last state in /logs."),
         (
             "off: /tmp: no room",
             "note",
-            "nothing is left of a process that is killed: /tmp: no room.",
+            "a killed process leaves nothing: /tmp: no room.",
         ),
         ("off", "ok", "switched off (black_box)."),
     ],
