@@ -6,6 +6,7 @@ import dis
 import sys
 from collections.abc import Callable, Iterable
 from inspect import CO_OPTIMIZED
+from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -41,12 +42,12 @@ def look_at_locals(frame: FrameType, look: Callable[[dict[str, object]], None]) 
 
     Before Python 3.13 `f_locals` makes a dict that stays with the frame: a variable that
     the user deletes would live on in it. The function's variables are taken out of it again,
-    unless somebody else has it. Others stay: `exec()` keeps its variables there. A function
-    that calls `locals()` is shown without variables: what it has got of them would be changed.
+    unless somebody else has it. A function that may have that dict itself is shown without
+    variables: what it has got of them would be changed.
     """
     code = frame.f_code
     is_copy = sys.version_info < (3, 13) and code.co_flags & CO_OPTIMIZED
-    if is_copy and _calls_locals(code):
+    if is_copy and _may_have_locals(code):
         look({})
         return
     names = frame.f_locals
@@ -57,10 +58,13 @@ def look_at_locals(frame: FrameType, look: Callable[[dict[str, object]], None]) 
             names.pop(name, None)
 
 
-def _calls_locals(code: CodeType) -> bool:
-    return "locals" in code.co_names and any(
-        each.opname == "LOAD_GLOBAL" and each.argval == "locals"
-        for each in dis.get_instructions(code)
+def _may_have_locals(code: CodeType) -> bool:
+    """Whether it calls locals() or vars(), or runs code on its variables."""
+    return not {"locals", "vars", "eval", "exec"}.isdisjoint(code.co_names) and any(
+        each.opname == "LOAD_GLOBAL"
+        # vars() of an object has nothing to do with variables.
+        and (each.argval in ("locals", "eval", "exec") or (each.argval == "vars" and not then.arg))
+        for each, then in pairwise(dis.get_instructions(code))
     )
 
 
