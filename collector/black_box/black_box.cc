@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <csignal>
 #include <cstdlib>
@@ -38,6 +39,9 @@ constexpr int kShortages[] = {50, 85, 93, 97};
 // Where others use up memory, there is nothing to see in a process that has
 // less than this share of it.
 constexpr uint64_t kOwnShare = 10;
+
+// Python's end waits so long for a look that is under way.
+constexpr std::chrono::seconds kLastWait{5};
 
 // For the handler of the process's end, which takes no argument.
 BoxFile* g_file = nullptr;
@@ -203,8 +207,11 @@ void BlackBox::EndActivity(int index, uint64_t live, uint64_t element_bytes,
 }
 
 void BlackBox::OnShortage(ShortageLook look) noexcept {
-  const std::lock_guard<std::mutex> lock(look_mutex_);
+  std::unique_lock<std::mutex> lock(look_mutex_);
   look_ = look;
+  if (look == nullptr) {
+    look_ended_.wait_for(lock, kLastWait, [this] { return !is_looking_; });
+  }
 }
 
 void BlackBox::TellOfShortage(const HostLook& look) noexcept {
@@ -223,25 +230,27 @@ void BlackBox::TellOfShortage(const HostLook& look) noexcept {
     told_percent_ = std::min(told_percent_, percent);
     return;
   }
+  const std::lock_guard<std::mutex> lock(look_mutex_);
   // The next look of this thread tries again.
-  if (is_looking_.exchange(true)) return;
+  if (is_looking_ || look_ == nullptr) return;
   told_percent_ = percent;
-  const bool looks = NoThrow([&] {
-    const uint64_t left = whole - std::min(whole, used);
-    std::thread([this, percent, left] {
-      {
-        const std::lock_guard<std::mutex> lock(look_mutex_);
-        if (look_ != nullptr) look_(percent, left);
-      }
+  const uint64_t left = whole - std::min(whole, used);
+  is_looking_ = NoThrow([&] {
+    std::thread([this, look = look_, percent, left] {
+      // No lock meanwhile, nor a frame that an ending Python could not end this
+      // thread through.
+      look(percent, left);
+      const std::lock_guard<std::mutex> ended(look_mutex_);
       is_looking_ = false;
+      look_ended_.notify_all();
     }).detach();
   });
-  if (!looks) is_looking_ = false;
 }
 
 void BlackBox::AfterForkInChild() noexcept {
   // Who looks, if anyone does, is in the parent.
   new (&look_mutex_) std::mutex;
+  new (&look_ended_) std::condition_variable;
   is_looking_ = false;
   if (file_ == nullptr) return;
   box_.store(nullptr, std::memory_order_release);

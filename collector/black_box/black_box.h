@@ -6,6 +6,7 @@
 #define OOM_FORENSICS_COLLECTOR_BLACK_BOX_BLACK_BOX_H_
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -65,7 +66,8 @@ class BlackBox {
   // Has `look` called, in a thread of its own, each time that more of the
   // memory that the process may have is in use than one of a few steps before
   // the end: with how much of it, in percent, and how much is left. Null: no
-  // longer; waits for a look that is under way.
+  // longer; waits a few seconds for a look that is under way. One that takes
+  // longer is left alone: what it uses must stay.
   using ShortageLook = void (*)(int percent, uint64_t left_bytes);
   void OnShortage(ShortageLook look) noexcept;
 
@@ -100,10 +102,10 @@ class BlackBox {
   Activities activities_;
   std::atomic<int64_t> step_{-1};
   int64_t last_in_ring_ns_[black_box::kRings] = {};
-  // Held while it looks.
   std::mutex look_mutex_;
+  std::condition_variable look_ended_;
   ShortageLook look_ = nullptr;
-  std::atomic<bool> is_looking_{false};
+  bool is_looking_ = false;
   int told_percent_ = 0;
 };
 

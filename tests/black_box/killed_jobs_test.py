@@ -394,6 +394,15 @@ def test_a_worker_that_is_forked_while_python_looks_comes_to_its_end(
     assert ended.returncode == 0, ended.stderr
 
 
+def test_a_job_that_ends_while_python_looks_waits_for_it_for_seconds_only(
+    environment: dict[str, str], cgroup: Path, tmp_path: Path
+) -> None:
+    ended = grow(environment, "end_while_short", "90", cgroup=cgroup)
+    assert ended.returncode == 0, ended.stderr
+    assert "looks" in ended.stdout
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
 def test_the_next_start_makes_a_run_of_it_and_says_where(
     environment: dict[str, str], tmp_path: Path
 ) -> None:

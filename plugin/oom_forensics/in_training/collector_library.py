@@ -48,6 +48,12 @@ class KnownFrame(ctypes.Structure):
     )
 
 
+def _never_freed(callback: Any) -> Any:
+    """Returns a callback for C, which a thread may be in even when Python has ended."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(callback))
+    return callback
+
+
 class CollectorLibrary:
     """The C functions of a collector that is in this process."""
 
@@ -73,8 +79,6 @@ class CollectorLibrary:
             ctypes.c_char_p,
         ]
         self._end_activity.restype = None
-        # A callback that may be called must not go.
-        self._looks: list[Any] = []
 
     @classmethod
     def loaded(cls) -> CollectorLibrary | None:
@@ -142,7 +146,8 @@ class CollectorLibrary:
         """Has `look` called as the memory of the host gets short.
 
         It gets the percentage in use and the bytes that are left, in a thread of the collector's
-        own; what it raises is swallowed. None ends that, and waits for a look that is under way.
+        own; what it raises is swallowed. None ends that, and waits a few seconds for a look that
+        is under way.
         """
 
         def called(percent: int, left_bytes: int) -> None:
@@ -151,8 +156,7 @@ class CollectorLibrary:
                     look(percent, left_bytes)
 
         kind = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_uint64)
-        self._looks.append(kind(called) if look else kind(0))
-        self._library.OomForensics_OnShortage(self._looks[-1])
+        self._library.OomForensics_OnShortage(_never_freed(kind(called) if look else kind(0)))
 
     def start_stacks(self, hexversion: int, frames: list[KnownFrame]) -> str | None:
         """Begins to take the stacks of allocations; returns why that is not possible, or None.
@@ -208,9 +212,9 @@ class CollectorLibrary:
             with contextlib.suppress(Exception):
                 look(json.loads(question))
 
-        # ctypes takes Python's lock for it. The collector may call it until `stop_evidence`.
-        self._look = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(called)
-        self._library.OomForensics_StartEvidence(self._look)
+        # ctypes takes Python's lock for it.
+        callback = _never_freed(ctypes.CFUNCTYPE(None, ctypes.c_char_p)(called))
+        self._library.OomForensics_StartEvidence(callback)
 
     def add_evidence(self, incident: int, planes: bytes) -> bool:
         """Hands over planes of an incident; returns whether more are wanted."""

@@ -6,7 +6,8 @@ MODE says how it ends: "grow" (until it is killed), or after LIMIT_MIB "kill", "
 "exit", "asked" (by the signal of the third argument), "well", "exit_well", "raise", "children"
 (well, with workers of all kinds), "threads" (well, with several that allocate), "kill_with_child"
 (while a forked one lives and allocates), "fork_while_short" (well, with many that were forked
-meanwhile and end as Python does). "wait": makes nothing, and ends well a little later.
+meanwhile and end as Python does), "end_while_short" (well, while Python still looks, and would for
+ever). "wait": makes nothing, and ends well a little later.
 """
 
 import atexit
@@ -20,6 +21,7 @@ import time
 
 import numpy as np
 import tensorflow as tf
+from oom_forensics.in_training import host_shortage
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "grow"
 LIMIT_BYTES = int(sys.argv[2]) << 20 if len(sys.argv) > 2 else 1 << 40
@@ -53,6 +55,12 @@ def fork_for(seconds: float) -> list[int]:
     return children
 
 
+def look_for_ever(*_: object) -> None:
+    print("looks", flush=True)
+    while True:
+        time.sleep(0.001)
+
+
 def work(_: int) -> int:
     # A worker that is spawned has read this file, and so has TensorFlow.
     return make_batch().nbytes
@@ -60,6 +68,8 @@ def work(_: int) -> int:
 
 def main() -> None:
     print("started", tf.__version__, flush=True)
+    if MODE == "end_while_short":
+        host_shortage._look = look_for_ever
     if MODE == "wait":
         time.sleep(8)
         return
