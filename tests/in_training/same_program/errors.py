@@ -17,13 +17,16 @@ def fail(function: Any) -> None:
         print(str(error).splitlines()[0], len(error.args))
         print(sorted(vars(error).keys() - {"__notes__"}))
         if isinstance(error, tf.errors.OpError):
-            print(error.message, error.op, error.node_def, error.error_code)
+            # Where exceptions have no notes (Python 3.10), it ends the message.
+            message = error.message.partition("\nOOM Forensics: ")[0]
+            print(message, error.op, error.node_def, error.error_code)
             again = pickle.loads(pickle.dumps(error))
             print(type(again), again.message == error.message)
         if not isinstance(error, tf.errors.ResourceExhaustedError):
             print(getattr(error, "__notes__", []))
         print([frame.name for frame in traceback.extract_tb(error.__traceback__)])
-        print(error.__cause__, error.__context__, error.__suppress_context__)
+        chained = (error.__cause__, error.__context__, error.__suppress_context__)
+        print(*(str(each).partition("\nOOM Forensics: ")[0] for each in chained))
     print(local.shape)
 
 
