@@ -130,6 +130,12 @@ OOM_FORENSICS_EXPORT void OomForensics_OnShortage(
   }
 }
 
+OOM_FORENSICS_EXPORT void OomForensics_EndByMemoryError() {
+  if (Collector* const collector = Collector::Get()) {
+    collector->black_box().EndByMemoryError();
+  }
+}
+
 OOM_FORENSICS_EXPORT char* OomForensics_Snapshot(const char* logdir,
                                                  char** error) {
   return FolderOf(

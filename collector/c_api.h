@@ -41,6 +41,9 @@ void OomForensics_EndActivity(int activity, uint64_t live,
 // Python's lock itself.
 void OomForensics_OnShortage(void (*look)(int percent, uint64_t left_bytes));
 
+// Says that the process ends by a MemoryError that nothing caught.
+void OomForensics_EndByMemoryError();
+
 // Writes a snapshot into `logdir`, or, if that is empty, where reports go.
 // Returns its folder; null on failure, *error is then a sentence.
 char* OomForensics_Snapshot(const char* logdir, char** error);

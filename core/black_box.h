@@ -19,7 +19,7 @@
 namespace oom_forensics::black_box {
 
 inline constexpr char kMagic[8] = {'O', 'O', 'M', 'F', 'B', 'O', 'X', '\n'};
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 // "<host>-<process>.oombox" in the logdir.
 inline constexpr char kSuffix[] = ".oombox";
 
@@ -36,6 +36,17 @@ enum class End : uint32_t {
   // It was asked to end, by SIGTERM or by Ctrl-C, and had no handler for it;
   // memory was short, else there is no box.
   kAsked = 3,
+  // It ended by a MemoryError that nothing in it caught.
+  kMemoryError = 4,
+};
+
+// A limit of the process alone, as `ulimit` sets it.
+enum class OwnLimit : uint32_t {
+  kNone = 0,
+  // RLIMIT_AS, of all that it has mapped.
+  kAddressSpace = 1,
+  // RLIMIT_DATA, of what it has mapped for itself to write to.
+  kData = 2,
 };
 
 // One look at the memory of the process and at its surroundings. 0: not known,
@@ -181,6 +192,11 @@ struct Header {
   // The memory of the machine; the limit of the cgroup, 0: none.
   uint64_t machine_bytes;
   std::atomic<uint64_t> limit_bytes;
+  // Of the limits of the process alone the one that is nearer, and what counts
+  // against it.
+  std::atomic<OwnLimit> own_limit;
+  std::atomic<uint64_t> own_limit_bytes;
+  std::atomic<uint64_t> own_used_bytes;
   // How often the kernel had killed in the cgroup when the process started.
   uint64_t kills_at_start;
   // What did not fit into the tables below.

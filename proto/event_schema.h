@@ -437,7 +437,8 @@ inline constexpr std::string_view kHostPython = "python";
 inline constexpr std::string_view kHostMallocUsed = "malloc_used";
 inline constexpr std::string_view kHostMallocFree = "malloc_free";
 // Facts. How the process ended: "kernel" (killed by the kernel for want of
-// memory), "signal" (kHostSignal), "abort", "exit_call" (_exit()), "asked"
+// memory), "signal" (kHostSignal), "abort", "exit_call" (_exit()),
+// "memory_error" (Python's, which nothing caught), "asked"
 // (SIGTERM or Ctrl-C, for which it had no handler), "unknown"
 // (without a word). Absent: it lives.
 inline constexpr std::string_view kHostEnd = "end";             // kText
@@ -445,11 +446,20 @@ inline constexpr std::string_view kHostSignal = "signal";       // kBytes
 inline constexpr std::string_view kHostExitCode = "exit_code";  // kText
 // What the kernel said of it, or how else it is known.
 inline constexpr std::string_view kHostEndSeen = "end_seen";  // kText
-inline constexpr std::string_view kHostCommand = "command";   // kText
-inline constexpr std::string_view kHostCgroup = "cgroup";     // kText
+// 1: the kernel killed all of the cgroup at once (memory.oom.group).
+inline constexpr std::string_view kHostWholeGroup =
+    "end_whole_group";                                       // kBytes
+inline constexpr std::string_view kHostCommand = "command";  // kText
+inline constexpr std::string_view kHostCgroup = "cgroup";    // kText
 // Of the cgroup; absent: there is none. Of the machine.
 inline constexpr std::string_view kHostLimit = "limit";      // kBytes
 inline constexpr std::string_view kHostMachine = "machine";  // kBytes
+// A limit of the process alone, which of them ("RLIMIT_AS", "RLIMIT_DATA"), and
+// what counted against it at last; absent: it had none.
+inline constexpr std::string_view kHostOwnLimitName =
+    "own_limit_name";                                           // kText
+inline constexpr std::string_view kHostOwnLimit = "own_limit";  // kBytes
+inline constexpr std::string_view kHostOwnUsed = "own_used";    // kBytes
 // Blocks below 64 KiB are drawn once in so many bytes.
 inline constexpr std::string_view kHostSampling = "sampling";  // kBytes
 // 1: blocks of NumPy, Python and other libraries were watched, too.

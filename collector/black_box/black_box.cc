@@ -123,8 +123,28 @@ std::string BlackBox::Start(const std::vector<BoxFolder>& folders,
   return "";
 }
 
+void BlackBox::NoteOwnLimit() noexcept {
+  const HostProbe::OwnLimit own = probe_->ReadOwnLimit();
+  black_box::Header& header = box()->header;
+  header.own_limit = own.kind;
+  header.own_limit_bytes = own.limit_bytes;
+  header.own_used_bytes = own.used_bytes;
+}
+
+void BlackBox::EndByMemoryError() noexcept {
+  if (box() == nullptr) return;
+  NoteOwnLimit();
+  box()->header.end = black_box::End::kMemoryError;
+  // Else what an ending Python lets go of would be missing in it.
+  file_->Freeze();
+}
+
 void BlackBox::EndWell() {
-  if (g_file != nullptr) g_file->Remove();
+  if (g_file == nullptr ||
+      g_file->box()->header.end == black_box::End::kMemoryError) {
+    return;
+  }
+  g_file->Remove();
 }
 
 void BlackBox::EndAsAsked() {
@@ -287,6 +307,7 @@ void BlackBox::Watch() noexcept {
           SetText(header.cgroup, probe_->cgroup());
         }
       }
+      NoteOwnLimit();
       AddSample(look, parts);
       TellOfShortage(look);
     });

@@ -76,6 +76,8 @@ class BlackBox {
   // Where the file is, or why there is none.
   const std::string& state() const { return state_; }
 
+  // The process ends by a MemoryError that nothing caught: the file stays.
+  void EndByMemoryError() noexcept;
   // The process ends well: nothing is left.
   static void EndWell();
   // The process is asked to end, and is going to: as well, unless memory is
@@ -89,6 +91,7 @@ class BlackBox {
   void WriteHeader(const std::string& logdir,
                    const std::string& tensorflow_version);
   void Watch() noexcept;
+  void NoteOwnLimit() noexcept;
   // Has Python look if memory has become shorter by a step.
   void TellOfShortage(const HostLook& look) noexcept;
   // Adds a sample to the rings that are due.

@@ -98,6 +98,21 @@ TEST(ActivitiesTest, WhatHasNoRoomIsNotKeptAndATextIsCutAtALine) {
   Activities::End(box.get(), none, 0, 0, "", 0);
 }
 
+TEST(BoxFileTest, FrozenFileStaysAsItIsAndInUse) {
+  std::string why_not;
+  const auto file = BoxFile::Make({{NewFolder()}}, &why_not);
+  ASSERT_NE(file, nullptr) << why_not;
+  file->box()->header.process_id = 1;
+  file->Freeze();
+  file->box()->header.process_id = 2;
+  const auto read = std::make_unique<Box>();
+  std::ifstream(file->path(), std::ios::binary)
+      .read(reinterpret_cast<char*>(&read->header), sizeof(read->header));
+  EXPECT_EQ(read->header.process_id, 1u);
+  EXPECT_EQ(Forked([&] { return IsFree(file->path()) ? 1 : 0; }), 0);
+  file->Remove();
+}
+
 TEST(BoxFileTest, AnotherProcessSeesThatItsProcessLives) {
   std::string why_not;
   const auto file = BoxFile::Make({{NewFolder()}}, &why_not);
@@ -261,6 +276,29 @@ TEST_F(HostProbeTest, ContainerSeesItsGroupAsTheRoot) {
   Write("memory.max", "104857600\n");
   Write("memory.current", "73400320\n");
   EXPECT_EQ(Probe().limit_bytes(), 100 << 20);
+}
+
+TEST_F(HostProbeTest, OwnLimitThatIsNearerIsTold) {
+  Write("self", "0::/\n");
+  EXPECT_EQ(
+      Forked([&] {
+        const rlimit far = {uint64_t{1} << 46, RLIM_INFINITY};
+        const rlimit near = {uint64_t{1} << 45, RLIM_INFINITY};
+        const HostProbe probe = Probe();
+        if (probe.ReadOwnLimit().kind != black_box::OwnLimit::kNone) {
+          return 1;
+        }
+        setrlimit(RLIMIT_AS, &near);
+        setrlimit(RLIMIT_DATA, &far);
+        const HostProbe::OwnLimit own = probe.ReadOwnLimit();
+        if (own.kind != black_box::OwnLimit::kAddressSpace) return 2;
+        if (own.limit_bytes != near.rlim_cur) return 3;
+        if (own.used_bytes < (1 << 20)) return 4;
+        setrlimit(RLIMIT_AS, &far);
+        setrlimit(RLIMIT_DATA, &near);
+        return probe.ReadOwnLimit().kind == black_box::OwnLimit::kData ? 0 : 5;
+      }),
+      0);
 }
 
 TEST_F(HostProbeTest, WithoutALimitTheMachineCounts) {

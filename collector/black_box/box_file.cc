@@ -138,6 +138,12 @@ void BoxFile::Remove() noexcept {
   if (!own_folder_.empty()) rmdir(own_folder_.c_str());
 }
 
+void BoxFile::Freeze() noexcept {
+  if (getpid() != process_) return;
+  mmap(box_, sizeof(black_box::Box), PROT_READ | PROT_WRITE,
+       MAP_PRIVATE | MAP_FIXED, file_, 0);
+}
+
 void BoxFile::AfterForkInChild() noexcept {
   // MADV_DONTFORK would crash whoever writes to it next.
   mmap(box_, sizeof(black_box::Box), PROT_READ | PROT_WRITE,

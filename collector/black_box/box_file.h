@@ -35,6 +35,9 @@ class BoxFile {
   // The process ends well: nothing is left. Not in a forked child.
   void Remove() noexcept;
 
+  // What is written from now on does not enter the file.
+  void Freeze() noexcept;
+
   // Puts memory of its own where the parent's file is mapped.
   void AfterForkInChild() noexcept;
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -164,6 +165,41 @@ HostProbe::Resident HostProbe::ReadResident() const {
   const uint64_t resident = std::strtoull(end, &end, 10) * page_bytes_;
   const uint64_t shared = std::strtoull(end, &end, 10) * page_bytes_;
   return {resident - std::min(resident, shared), shared};
+}
+
+HostProbe::OwnLimit HostProbe::ReadOwnLimit() const {
+  char text[256];
+  char* end = nullptr;
+  // "size resident shared text lib data dt", in pages.
+  uint64_t pages[6] = {};
+  const char* at = statm_.Read(text);
+  for (uint64_t& each : pages) {
+    each = std::strtoull(at, &end, 10);
+    at = end;
+  }
+  const struct {
+    int resource;
+    black_box::OwnLimit kind;
+    uint64_t used_bytes;
+  } limits[] = {
+      {RLIMIT_AS, black_box::OwnLimit::kAddressSpace, pages[0] * page_bytes_},
+      {RLIMIT_DATA, black_box::OwnLimit::kData, pages[5] * page_bytes_},
+  };
+  OwnLimit nearest;
+  uint64_t least_left = UINT64_MAX;
+  for (const auto& each : limits) {
+    rlimit limit;
+    if (getrlimit(each.resource, &limit) != 0 ||
+        limit.rlim_cur == RLIM_INFINITY) {
+      continue;
+    }
+    const uint64_t left =
+        limit.rlim_cur - std::min<uint64_t>(limit.rlim_cur, each.used_bytes);
+    if (left >= least_left) continue;
+    least_left = left;
+    nearest = {each.kind, limit.rlim_cur, each.used_bytes};
+  }
+  return nearest;
 }
 
 uint64_t HostProbe::OwnBytes() const { return ReadResident().own_bytes; }

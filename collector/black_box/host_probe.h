@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/black_box.h"
+
 namespace oom_forensics::collector {
 
 // A file of the kernel that is read again and again.
@@ -55,6 +57,14 @@ class HostProbe {
   void LookCheaply(HostLook* look) const;
   // Brings all of it up to date. Finds the cgroup again if it has changed.
   void LookDeeply(HostLook* look);
+
+  // Of the process's limits of its own (ulimit) the one that is nearer.
+  struct OwnLimit {
+    black_box::OwnLimit kind = black_box::OwnLimit::kNone;
+    uint64_t limit_bytes = 0;
+    uint64_t used_bytes = 0;
+  };
+  OwnLimit ReadOwnLimit() const;
 
   // Folder of the cgroup that limits the process; empty: none does.
   const std::string& cgroup() const { return cgroup_; }

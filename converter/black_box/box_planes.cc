@@ -214,10 +214,19 @@ class BoxPlanes {
     add_number(schema::kHostSignal, static_cast<uint64_t>(ending_.signal));
     add(schema::kHostExitCode, ending_.exit_code);
     add(schema::kHostEndSeen, ending_.seen);
+    add_number(schema::kHostWholeGroup, ending_.whole_group ? 1 : 0);
     add(schema::kHostCommand, TextOf(header.command));
     add(schema::kHostCgroup, TextOf(header.cgroup));
     add_number(schema::kHostLimit, header.limit_bytes.load());
     add_number(schema::kHostMachine, header.machine_bytes);
+    const black_box::OwnLimit own = header.own_limit.load();
+    if (own == black_box::OwnLimit::kAddressSpace ||
+        own == black_box::OwnLimit::kData) {
+      add(schema::kHostOwnLimitName,
+          own == black_box::OwnLimit::kData ? "RLIMIT_DATA" : "RLIMIT_AS");
+      add_number(schema::kHostOwnLimit, header.own_limit_bytes.load());
+      add_number(schema::kHostOwnUsed, header.own_used_bytes.load());
+    }
     add_number(schema::kHostSampling, header.sampling_bytes.load());
     add_number(schema::kHostWatched, header.watches_malloc.load());
   }

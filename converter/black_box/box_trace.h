@@ -22,6 +22,8 @@ struct Ending {
   int signal = 0;
   // Empty: not known.
   std::string exit_code;
+  // The kernel killed all of the cgroup at once.
+  bool whole_group = false;
   // What tells so; empty: nothing does.
   std::string seen;
 };

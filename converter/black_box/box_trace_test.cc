@@ -72,6 +72,45 @@ TEST(BoxTraceTest, ReportNamesLimitGrowthAndLineOfAKilledProcess) {
       << report;
 }
 
+TEST(BoxTraceTest, ReportSaysThatTheCgroupWasKilledAsAWhole) {
+  Ending ending = ByKernel();
+  ending.whole_group = true;
+  const HostMemory memory = MemoryOf(test::MakeBox(), ending);
+  EXPECT_EQ(memory.series(0).end().sentence(),
+            "The kernel killed the process (SIGKILL) because memory ran out, "
+            "and all others of its cgroup with it (memory.oom.group): its "
+            "cgroup /sys/fs/cgroup/jobs may use 250.0 MiB.");
+}
+
+TEST(BoxTraceTest, ReportNamesTheProcessesOwnLimitThatRefusedMemory) {
+  const auto series_of = [](const std::string& end, uint64_t used_mib) {
+    Ending ending;
+    ending.end = end;
+    return MemoryOf(test::MakeBox([=](black_box::Box* box) {
+                      box->header.limit_bytes = 0;
+                      box->header.own_limit =
+                          black_box::OwnLimit::kAddressSpace;
+                      box->header.own_limit_bytes = 300 * kBoxMiB;
+                      box->header.own_used_bytes = used_mib * kBoxMiB;
+                    }),
+                    ending)
+        .series(0);
+  };
+  const HostMemorySeries refused = series_of("memory_error", 100);
+  EXPECT_EQ(refused.end().sentence(),
+            "The process ended by a MemoryError that nothing caught: its own "
+            "limit (RLIMIT_AS, 300.0 MiB) refused memory.");
+  EXPECT_EQ(refused.verdict().kind(), "HOST_LIMIT");
+  EXPECT_EQ(refused.verdict().parts(1).kind(), "HOST_GROWTH");
+  const HostMemorySeries aborted = series_of("abort", 290);
+  EXPECT_EQ(aborted.end().sentence(),
+            "The process aborted (SIGABRT) where its own limit (RLIMIT_AS, "
+            "300.0 MiB) refused memory.");
+  EXPECT_EQ(aborted.verdict().kind(), "HOST_LIMIT");
+  EXPECT_EQ(series_of("abort", 100).verdict().kind(), "NOT_MEMORY");
+  EXPECT_EQ(series_of("kernel", 290).verdict().kind(), "HOST_KILLED");
+}
+
 TEST(BoxTraceTest, ReportSaysHowToLearnTheLineThatWasNotWatched) {
   const HostMemory memory = MemoryOf(test::MakeBox([](black_box::Box* box) {
                                        box->header.watches_malloc = 0;
@@ -334,30 +373,34 @@ TEST(BoxTraceTest, SaysInOneSentenceWhyABoxCannotBeRead) {
                 std::to_string(sizeof(black_box::Box)) + " bytes are there.");
   EXPECT_NE(Refused(test::MakeBox([](black_box::Box* newer) {
               newer->header.version = 7;
-            })).find("of version 7; this program reads version 2"),
+            })).find("of version 7; this program reads version 3"),
             std::string::npos);
   EXPECT_NE(Refused("").find("is not a black box"), std::string::npos);
 }
 
 // As the kernel writes them where it kills a group as a whole
 // (memory.oom.group).
-TEST(BoxTraceTest, CountOfKillsInACgroupOfVersion2TellsWhoKilled) {
+TEST(BoxTraceTest, CountOfKillsInACgroupOfVersion2TellsWhoKilledAndWhom) {
   const std::string folder = std::string(std::getenv("TEST_TMPDIR")) + "/group";
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/memory.oom.group") << "1\n";
   std::ofstream(folder + "/memory.events")
       << "low 0\nhigh 0\nmax 31\noom 1\noom_kill 3\noom_group_kill 1\n";
-  const auto kind_of = [&](uint64_t kills_at_start) {
+  const auto ending_of = [&](uint64_t kills_at_start) {
     const auto box =
         ReadBox::FromBytes(test::MakeBox([&](black_box::Box* box) {
                              std::strcpy(box->header.cgroup, folder.c_str());
                              box->header.kills_at_start = kills_at_start;
                            }),
                            "a.oombox");
-    return FindEnding(**box, std::nullopt).end;
+    return FindEnding(**box, std::nullopt);
   };
-  EXPECT_EQ(kind_of(0), "kernel");
-  EXPECT_EQ(kind_of(3), "unknown");
+  EXPECT_EQ(ending_of(0).end, "kernel");
+  EXPECT_TRUE(ending_of(0).whole_group);
+  EXPECT_EQ(ending_of(3).end, "unknown");
+  EXPECT_FALSE(ending_of(3).whole_group);
+  std::ofstream(folder + "/memory.oom.group") << "0\n";
+  EXPECT_FALSE(ending_of(0).whole_group);
 }
 
 TEST(BoxTraceTest, KernelLogTellsOfThisProcessAlone) {

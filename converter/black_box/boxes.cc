@@ -281,7 +281,8 @@ class BoxOpener {
         status_.has_value() && status_->process_id == box.header().process_id;
     const Ending ending = FindEnding(box, is_known ? status_ : std::nullopt);
     const std::string oom_run = box.oom_run();
-    if (!oom_run.empty() && ending.end != "kernel" && !box.IsShort() &&
+    if (!oom_run.empty() && ending.end != "kernel" &&
+        ending.end != "memory_error" && !box.IsShort() &&
         fs::is_directory(oom_run, ignored)) {
       // That run tells more of the end than the box.
       opened_.runs.push_back(oom_run);

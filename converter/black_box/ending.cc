@@ -68,6 +68,14 @@ std::optional<uint64_t> KillsIn(const std::string& cgroup) {
   return std::nullopt;
 }
 
+// Version 2 alone: whether the kernel kills all of a cgroup or nothing of it.
+bool EndsAsAGroup(const std::string& cgroup) {
+  std::string line;
+  return !cgroup.empty() &&
+         std::getline(std::ifstream(cgroup + "/memory.oom.group"), line) &&
+         line == "1";
+}
+
 }  // namespace
 
 std::string SignalName(int signal) {
@@ -135,6 +143,7 @@ Ending FindEnding(const ReadBox& box, const std::optional<WaitStatus>& status) {
                        " of ", cgroup, " since this one began.");
     }
   }
+  ending.whole_group = ending.end == "kernel" && EndsAsAGroup(cgroup);
   if (ending.end != "unknown") return ending;
   switch (header.end.load()) {
     case black_box::End::kAbort:
@@ -150,6 +159,10 @@ Ending FindEnding(const ReadBox& box, const std::optional<WaitStatus>& status) {
     case black_box::End::kAsked:
       ending.end = "asked";
       ending.seen = "The process noted it.";
+      return ending;
+    case black_box::End::kMemoryError:
+      ending.end = "memory_error";
+      ending.seen = "Python noted it.";
       return ending;
     case black_box::End::kRunning:
       break;

@@ -1443,7 +1443,7 @@ class ProcessEnd(Message):
 
     kind: str = ""
     """\"kernel" (killed for want of memory), "signal", "abort", "exit_call",
-    "asked" (SIGTERM or Ctrl-C), "unknown".
+    "memory_error" (Python's, which nothing caught), "asked" (SIGTERM or Ctrl-C), "unknown".
     """
     sentence: str = ""
     """\"The kernel killed the process (SIGKILL) ..."."""

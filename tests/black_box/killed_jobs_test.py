@@ -86,6 +86,17 @@ def grow(
     return run_job([sys.executable, str(SCRIPTS / "grow.py"), *arguments], environment, cgroup)
 
 
+def limited(
+    limit: str, mib: int, environment: dict[str, str], *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs grow.py or another script under a limit of its own: `ulimit -v` or `-d`."""
+    kib = str(mib * 1024)
+    return run_job(
+        ["sh", "-c", f'ulimit -{limit} {kib}; exec "$@"', "sh", sys.executable, *arguments],
+        environment,
+    )
+
+
 def ask(environment: dict[str, str], *arguments: str) -> str:
     answer = subprocess.run(
         [*COMMAND, *arguments], env=environment, capture_output=True, text=True, check=False
@@ -328,6 +339,45 @@ def test_a_killed_job_is_told_with_its_cause_its_line_and_a_cure_that_holds(
             cure = "".join(filter(str.isdigit, series["remedies"][0]["code"]))
         cured = run_job([*run, cure], environment, cgroup)
         assert cured.returncode == 0, cured.stderr
+
+
+@pytest.mark.parametrize(
+    ("limit", "mib", "name"),
+    [("v", 3800, "RLIMIT_AS, 3.71 GiB"), ("d", 1000, "RLIMIT_DATA, 1000.0 MiB")],
+)
+def test_a_memory_error_that_ends_a_job_is_told_with_its_own_limit_and_its_line(
+    limit: str, mib: int, name: str, environment: dict[str, str]
+) -> None:
+    ended = limited(limit, mib, environment, str(SCRIPTS / "grow.py"))
+    assert ended.returncode == 1
+    assert "MemoryError" in ended.stderr
+
+    series = host_memory(environment)
+
+    assert series["end"]["kind"] == "memory_error"
+    assert f"its own limit ({name}) refused memory" in series["end"]["sentence"]
+    assert kinds(series) == ["HOST_LIMIT", "HOST_GROWTH"]
+    # Not what Python has let go of since.
+    assert int(series["holders"][0]["bytes"]) > 100 * MIB
+    assert series["holders"][0]["line"]["line"] == line_of("grow.py", "np.ones")
+
+
+def test_a_job_that_crashes_at_its_own_limit_is_told_with_its_cause(
+    environment: dict[str, str],
+) -> None:
+    script = str(SCRIPTS / "host_causes.py")
+    assert limited("v", 3800, environment, script, "retracing").returncode < 0
+    series = host_memory(environment)
+    assert series["end"]["kind"] in ("signal", "abort", "unknown")
+    assert kinds(series)[:2] == ["HOST_LIMIT", "RETRACING"]
+
+
+def test_a_job_that_catches_its_memory_errors_leaves_nothing(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    ended = limited("v", 3800, environment, str(SCRIPTS / "grow.py"), "caught")
+    assert (ended.returncode, "caught" in ended.stdout) == (0, True), ended.stderr
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -20,6 +20,7 @@ constexpr double kMuchElsewhere = 0.25;
 
 // Other processes use up what they share with this one.
 std::optional<HostCause> FindOtherProcesses(const HostCase& host_case) {
+  if (host_case.is_own) return std::nullopt;
   const HostMemoryTrace& memory = host_case.host.host_memory;
   const uint64_t used = memory.Last(schema::kHostUsed);
   const uint64_t own = memory.Last(schema::kRssAnon) +

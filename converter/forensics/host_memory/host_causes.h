@@ -24,6 +24,8 @@ struct HostCase {
   const HostGrowth& growth;
   // What the process may have.
   uint64_t whole = 0;
+  // That is a limit of the process alone.
+  bool is_own = false;
 };
 
 struct HostCause {

@@ -55,6 +55,8 @@ class HostStory {
         limit_(memory_.NumberOf(schema::kHostLimit)),
         machine_(memory_.NumberOf(schema::kHostMachine)),
         used_(memory_.Last(schema::kHostUsed)),
+        own_limit_(memory_.NumberOf(schema::kHostOwnLimit)),
+        own_used_(memory_.NumberOf(schema::kHostOwnUsed)),
         growth_(GrowthAtLast(memory_)) {}
 
   void Tell() {
@@ -85,6 +87,19 @@ class HostStory {
                                black_box::kShort * static_cast<double>(Whole());
   }
 
+  // Its own limit refused memory: it is what the process may have.
+  bool EndedByOwnLimit(const std::string& kind) const {
+    if (own_limit_ == 0 || kind == "kernel") return false;
+    return kind == "memory_error" ||
+           static_cast<double>(own_used_) >
+               black_box::kShort * static_cast<double>(own_limit_);
+  }
+  std::string OwnLimitText() const {
+    return absl::StrCat("its own limit (",
+                        memory_.TextOf(schema::kHostOwnLimitName), ", ",
+                        FormatBytes(own_limit_), ")");
+  }
+
   std::string LimitText() const {
     if (limit_ == 0) {
       return absl::StrCat("the machine has ", FormatBytes(machine_));
@@ -105,8 +120,19 @@ class HostStory {
     end.set_time_ns(host_.facts.stop_ns);
     if (kind == "kernel") {
       end.set_sentence(absl::StrCat(
-          "The kernel killed the process (SIGKILL) because memory ran out: ",
+          "The kernel killed the process (SIGKILL) because memory ran out",
+          memory_.NumberOf(schema::kHostWholeGroup) == 0
+              ? ": "
+              : ", and all others of its cgroup with it (memory.oom.group): ",
           LimitText(), "."));
+    } else if (kind == "memory_error") {
+      end.set_sentence(absl::StrCat(
+          "The process ended by a MemoryError that nothing caught",
+          own_limit_ == 0 ? "" : ": " + OwnLimitText() + " refused memory",
+          "."));
+    } else if (kind == "abort" && EndedByOwnLimit(kind)) {
+      end.set_sentence(absl::StrCat("The process aborted (SIGABRT) where ",
+                                    OwnLimitText(), " refused memory."));
     } else if (kind == "abort") {
       end.set_sentence("The process aborted (SIGABRT): a check in C++ failed.");
     } else if (kind == "exit_call") {
@@ -154,7 +180,19 @@ class HostStory {
     const bool may_be_killed =
         kind == "unknown" ||
         (kind == "signal" && series_.end().signal() == SIGKILL);
-    if (kind == "kernel" || (may_be_killed && IsShort())) {
+    if (EndedByOwnLimit(kind)) {
+      verdict.set_kind("HOST_LIMIT");
+      verdict.set_sentence(
+          absl::StrCat(FormatBytes(own_used_), " of ", FormatBytes(own_limit_),
+                       " that the process may map (",
+                       memory_.TextOf(schema::kHostOwnLimitName),
+                       ", `ulimit`) were in use at the end."));
+      if (may_be_killed) {
+        verdict.set_doubt(
+            "how the process ended is not known; its own limit was nearly "
+            "used up");
+      }
+    } else if (kind == "kernel" || (may_be_killed && IsShort())) {
       verdict.set_kind("HOST_KILLED");
       // Where it is known who killed it, the end has said so.
       verdict.set_sentence(
@@ -168,6 +206,11 @@ class HostStory {
             "what killed it is not known; memory was short, so it was likely "
             "the kernel");
       }
+    } else if (kind == "memory_error" && !IsShort()) {
+      verdict.set_kind("UNKNOWN");
+      verdict.set_sentence(
+          absl::StrCat("Memory was refused to Python while only ", in_use,
+                       ": by a single request that was too large, as a rule."));
     } else if (IsShort()) {
       verdict.set_kind("UNKNOWN");
       verdict.set_sentence(
@@ -180,8 +223,10 @@ class HostStory {
     }
     AddPart(verdict.kind(), 1, verdict.sentence());
     if (verdict.kind() == "NOT_MEMORY") return;
+    const bool is_own = verdict.kind() == "HOST_LIMIT";
     for (const HostCause& cause :
-         FindHostCauses({host_, blocks_, held_, growth_, Whole()})) {
+         FindHostCauses({host_, blocks_, held_, growth_,
+                         is_own ? own_limit_ : Whole(), is_own})) {
       AddPart(cause.kind, cause.share, cause.sentence);
       if (cause.evidence.has_value()) {
         AddEvidence(cause.evidence->name(), cause.evidence->value(),
@@ -198,6 +243,9 @@ class HostStory {
   const uint64_t limit_;
   const uint64_t machine_;
   const uint64_t used_;
+  // Of a limit of the process alone.
+  const uint64_t own_limit_;
+  const uint64_t own_used_;
   const HostGrowth growth_;
   std::vector<HeldByLine> held_;
 };

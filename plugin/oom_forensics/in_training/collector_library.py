@@ -158,6 +158,10 @@ class CollectorLibrary:
         kind = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_uint64)
         self._library.OomForensics_OnShortage(_never_freed(kind(called) if look else kind(0)))
 
+    def end_by_memory_error(self) -> None:
+        """Says that the process ends by a MemoryError that nothing caught."""
+        self._library.OomForensics_EndByMemoryError()
+
     def start_stacks(self, hexversion: int, frames: list[KnownFrame]) -> str | None:
         """Begins to take the stacks of allocations; returns why that is not possible, or None.
 

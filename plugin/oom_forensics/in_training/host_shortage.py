@@ -13,8 +13,10 @@ import gc
 import itertools
 import sys
 import threading
+import traceback
 from collections import deque
 from collections.abc import Collection
+from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +29,7 @@ from oom_forensics.in_training.keepers.heap import Heap
 from oom_forensics.in_training.keepers.live_tensors import LiveTensor
 from oom_forensics.in_training.keepers.roots import Roots
 from oom_forensics.in_training.source.code_origin import CodeOrigin
-from oom_forensics.in_training.source.frames import places_of_user, stack_of
+from oom_forensics.in_training.source.frames import places_of_user, stack_of, stack_of_summaries
 
 _HOLDER = 5
 _STACK = 6
@@ -50,7 +52,33 @@ def watch_host_shortage(library: CollectorLibrary) -> None:
     """Looks each time that memory has become shorter."""
     library.on_shortage(lambda percent, left_bytes: _look(library, percent, left_bytes))
     # Python is about to end.
-    atexit.register(library.on_shortage, None)
+    atexit.register(_end, library)
+
+
+def _end(library: CollectorLibrary) -> None:
+    library.on_shortage(None)
+    if not _ends_by_memory_error():
+        return
+    settings = EvidenceSettings.now(library)
+    origin = CodeOrigin(settings.user_paths, settings.library_paths)
+    raised = reversed(traceback.extract_tb(sys.last_traceback))
+    _tell(library, _STACK, "MainThread", places_of_user(stack_of_summaries(raised, origin)), 100)
+    library.end_by_memory_error()
+
+
+def _ends_by_memory_error() -> bool:
+    """Whether the program ends by one that nothing caught, as Python itself notes it.
+
+    A prompt, Jupyter's too, notes errors that it lives on after.
+    """
+    error, raised = getattr(sys, "last_type", None), getattr(sys, "last_traceback", None)
+    return (
+        isinstance(error, type)
+        and issubclass(error, MemoryError)
+        and isinstance(raised, TracebackType)
+        and raised.tb_frame.f_back is None
+        and not hasattr(sys, "ps1")
+    )
 
 
 def _look(library: CollectorLibrary, percent: int, left_bytes: int) -> None:

@@ -2,7 +2,8 @@
 
     python grow.py [MODE] [LIMIT_MIB]
 
-MODE says how it ends: "grow" (until it is killed), or after LIMIT_MIB "kill", "segv", "abort",
+MODE says how it ends: "grow" (until it is killed), "caught" (well, after a
+MemoryError that it catches), or after LIMIT_MIB "kill", "segv", "abort",
 "exit", "asked" (by the signal of the third argument), "well", "exit_well", "raise", "children"
 (well, with workers of all kinds), "threads" (well, with several that allocate), "kill_with_child"
 (while a forked one lives and allocates), "fork_while_short" (well, with many that were forked
@@ -73,7 +74,13 @@ def main() -> None:
     if MODE == "wait":
         time.sleep(8)
         return
-    grow()
+    try:
+        grow()
+    except MemoryError:
+        if MODE != "caught":
+            raise
+        print("caught", flush=True)
+        history.clear()
     print("kept", kept_bytes, flush=True)
     # A sample of the end.
     time.sleep(0.3)
