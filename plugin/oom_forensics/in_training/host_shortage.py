@@ -24,7 +24,7 @@ import numpy as np
 from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence.settings import EvidenceSettings
 from oom_forensics.in_training.evidence.written_run import Deadline
-from oom_forensics.in_training.keepers.chains import ChainFinder
+from oom_forensics.in_training.keepers.chains import Chain, ChainFinder
 from oom_forensics.in_training.keepers.heap import Heap
 from oom_forensics.in_training.keepers.live_tensors import LiveTensor
 from oom_forensics.in_training.keepers.roots import Roots
@@ -108,12 +108,24 @@ def _look(library: CollectorLibrary, percent: int, left_bytes: int) -> None:
         for each in held:
             chain = finder.chain_of(each.container)
             if chain is not None:
-                text = next((link.text for link in chain.links if link.name), chain.links[0].text)
+                text = _name_of(chain)
                 where = places_of_user(chain.stack)
                 _tell(library, _HOLDER, text, where, percent, each.items, each.bytes)
     finally:
         heap.forget()
         held.clear()
+
+
+def _name_of(chain: Chain) -> str:
+    """The container in words; one that has no name by what is on the way to it and has one."""
+    for at in range(len(chain.links) - 1, -1, -1):
+        link = chain.links[at]
+        if link.name:
+            is_attribute = at > 0 and not link.place
+            return (
+                link._replace(place=f"of {chain.links[at - 1].kind}") if is_attribute else link
+            ).text
+    return chain.links[0].text
 
 
 def _tell(
