@@ -341,6 +341,37 @@ TEST(BoxTraceTest, FunctionThatIsCompiledForEachValueIsToldAsRetracing) {
               ElementsAre("COMPILE_CACHE", "RETRACING"));
 }
 
+TEST(BoxTraceTest, LineThatHoldsMuchIsTheCauseWhereNothingGrew) {
+  const auto held = [](uint64_t limit_mib) {
+    return CausesOf([=](black_box::Box* box) {
+      box->header.limit_bytes = limit_mib * kBoxMiB;
+      for (black_box::Sample& sample : box->rings[0].samples) {
+        sample.rss_anon_bytes = 220 * kBoxMiB;
+        sample.used_bytes = limit_mib * kBoxMiB;
+      }
+    });
+  };
+  EXPECT_THAT(held(240), ElementsAre("HOST_LIVE"));
+  EXPECT_THAT(held(900), ElementsAre("OTHER_PROCESSES"));
+}
+
+TEST(BoxTraceTest, BlockAsAWholeIsToldBesideASmallOneOfItsLine) {
+  const HostMemory memory =
+      MemoryOf(test::MakeBox([](black_box::Box* box) {
+                 for (black_box::Block& block : box->blocks) block.address = 0;
+                 for (int i = 0; i < 2; ++i) {
+                   box->blocks[i].address = 0x7f0000000000 + i * kBoxMiB;
+                   box->blocks[i].weight_thousandths = 1000;
+                 }
+                 box->blocks[0].bytes = kBoxMiB;
+                 box->blocks[1].bytes = 200 * kBoxMiB;
+               }),
+               ByKernel());
+  EXPECT_EQ(memory.series(0).verdict().parts(1).sentence(),
+            "A block of 200.0 MiB was made as a whole at line 7 of train.py "
+            "(`kept.append(x)`).");
+}
+
 TEST(BoxTraceTest, OthersAreTheCauseIfTheyHaveMuchOfWhatIsInUse) {
   const auto own = [](uint64_t mib) {
     return CausesOf([=](black_box::Box* box) {
@@ -351,7 +382,7 @@ TEST(BoxTraceTest, OthersAreTheCauseIfTheyHaveMuchOfWhatIsInUse) {
     });
   };
   EXPECT_THAT(own(100), ElementsAre("OTHER_PROCESSES"));
-  EXPECT_THAT(own(220), IsEmpty());
+  EXPECT_THAT(own(220), ElementsAre("HOST_LIVE"));
 }
 
 TEST(BoxTraceTest, WhatMallocHoldsBackIsTheCauseIfItIsMuch) {

@@ -124,6 +124,10 @@ std::vector<HostCause> FindHostCauses(const HostCase& host_case) {
     is_explained |= finder.explains_growth;
     causes.push_back(*std::move(cause));
   }
+  if (causes.empty()) {
+    std::optional<HostCause> cause = FindMuchLive(host_case);
+    if (cause.has_value()) causes.push_back(*std::move(cause));
+  }
   return causes;
 }
 

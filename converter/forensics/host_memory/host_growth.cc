@@ -38,6 +38,7 @@ struct Sum {
   double bytes = 0;
   double count = 0;
   double grown_bytes = 0;
+  uint64_t largest_bytes = 0;
   bool estimated = false;
   // The last one.
   AllocationSite site;
@@ -165,6 +166,9 @@ std::vector<HeldByLine> HoldersByLine(const HostTrace& host,
     sum.bytes += bytes;
     sum.count += weight;
     sum.estimated |= weight > 1;
+    if (weight <= 1) {
+      sum.largest_bytes = std::max(sum.largest_bytes, blocks.BytesOf(row));
+    }
     sum.site = site;
     sum.by_call[source.called] += bytes;
     if (growth.bytes != 0 && host.ToNs(trace.time_ps[row]) >= growth.from_ns) {
@@ -177,6 +181,7 @@ std::vector<HeldByLine> HoldersByLine(const HostTrace& host,
   for (const auto& [key, sum] : sums) {
     HeldByLine held;
     HostMemoryHolder& holder = held.holder;
+    held.largest_bytes = sum.largest_bytes;
     if (key.first != kNoLine) {
       *holder.mutable_line() = MakeSourceFrame(host, key.first);
     }

@@ -13,18 +13,14 @@ namespace {
 constexpr double kMostOfGrowth = 0.5;
 // One block that is this part of the limit is a data set as a whole.
 constexpr double kLargeBlock = 0.4;
+// What a line made and was live is the cause if it is this part of the limit.
+constexpr double kMuchLive = 0.25;
 // What a container held is worth a sentence.
 constexpr double kMuchHeld = 0.1;
 
-// Of the blocks that a line made and that are kept; 0: not known.
-uint64_t MeanBytes(const HostMemoryHolder& holder) {
-  return holder.count() == 0 || holder.estimated() || !holder.has_line()
-             ? 0
-             : holder.bytes() / holder.count();
-}
-
-bool IsDataSet(const HostMemoryHolder& holder, const HostCase& host_case) {
-  return ShareOf(MeanBytes(holder), host_case) >= kLargeBlock;
+bool IsDataSet(const HeldByLine& held, const HostCase& host_case) {
+  return held.holder.has_line() &&
+         ShareOf(held.largest_bytes, host_case) >= kLargeBlock;
 }
 
 // Who held most arrays and tensors when Python looked last, in words; empty: it
@@ -63,16 +59,17 @@ std::string WhereItWas(const HostCase& host_case) {
 }  // namespace
 
 std::optional<HostCause> FindDataSet(const HostCase& host_case) {
-  const HostMemoryHolder* largest = nullptr;
+  const HeldByLine* most = nullptr;
   for (const HeldByLine& held : host_case.held) {
-    if (IsDataSet(held.holder, host_case) &&
-        (largest == nullptr || MeanBytes(held.holder) > MeanBytes(*largest))) {
-      largest = &held.holder;
+    if (IsDataSet(held, host_case) &&
+        (most == nullptr || held.largest_bytes > most->largest_bytes)) {
+      most = &held;
     }
   }
-  if (largest == nullptr) return std::nullopt;
+  if (most == nullptr) return std::nullopt;
+  const HostMemoryHolder* const largest = &most->holder;
   HostCause cause = MakeHostCause(host_case, "HOST_DATA_SET", largest->bytes());
-  cause.sentence = absl::StrCat("A block of ", FormatBytes(MeanBytes(*largest)),
+  cause.sentence = absl::StrCat("A block of ", FormatBytes(most->largest_bytes),
                                 " was made as a whole at ",
                                 LongLineText(largest->line()), ".");
   cause.remedy = MakeRemedy(
@@ -110,7 +107,7 @@ std::optional<HostCause> FindGrowth(const HostCase& host_case) {
       static_cast<double>(grower->growth_bytes_per_s()) >
           kMostOfGrowth * static_cast<double>(growth.bytes_per_s);
   // A block as a whole is told as such.
-  if (is_known && IsDataSet(*grower, host_case)) return cause;
+  if (is_known && IsDataSet(*most, host_case)) return cause;
   if (!is_known) {
     absl::StrAppend(&cause.sentence, HeldBy(host_case), WhereItWas(host_case));
     if (host_case.host.host_memory.NumberOf(schema::kHostWatched) == 0) {
@@ -139,10 +136,36 @@ std::optional<HostCause> FindGrowth(const HostCase& host_case) {
                    grower->has_line() ? ShortLine(grower->line())
                                       : "op " + grower->owner(),
                    " makes"),
-      "Keep sums or the last few of them, write them to a file, or bound "
-      "what keeps them (collections.deque(maxlen=...)).",
+      absl::StrCat(
+          "Keep sums or the last few of them, write them to a file, or bound "
+          "what keeps them (collections.deque(maxlen=...)).",
+          most->is_tensor ? " A tf.GradientTape keeps what is made under it: "
+                            "have fewer steps under one."
+                          : ""),
       grower->bytes());
   if (grower->has_line()) *cause.remedy->mutable_line() = grower->line();
+  return cause;
+}
+
+std::optional<HostCause> FindMuchLive(const HostCase& host_case) {
+  if (host_case.held.empty()) return std::nullopt;
+  const HostMemoryHolder& most = host_case.held.front().holder;
+  if (!most.has_line() || ShareOf(most.bytes(), host_case) < kMuchLive) {
+    return std::nullopt;
+  }
+  HostCause cause = MakeHostCause(host_case, "HOST_LIVE", most.bytes());
+  cause.sentence =
+      absl::StrCat("What ", LongLineText(most.line()),
+                   " makes was live: ", FormatBytes(most.bytes()), " in ",
+                   CountOf(most.count(), "block"), ".", HeldBy(host_case));
+  cause.remedy = MakeRemedy(
+      "hold_less",
+      absl::StrCat("Have less of what ", ShortLine(most.line()),
+                   " makes live at a time"),
+      "Let go of it sooner, or make it smaller: a smaller batch, fewer steps "
+      "under one tf.GradientTape, a smaller dtype.",
+      most.bytes());
+  *cause.remedy->mutable_line() = most.line();
   return cause;
 }
 

@@ -30,6 +30,8 @@ std::optional<HostCause> FindPipelineBuffer(const HostCase& host_case);
 std::optional<HostCause> FindDataSet(const HostCase& host_case);
 // The process grew until memory ran out.
 std::optional<HostCause> FindGrowth(const HostCase& host_case);
+// What one line makes takes much of the limit. For where nothing else is known.
+std::optional<HostCause> FindMuchLive(const HostCase& host_case);
 
 // A function that was traced less often is not traced without bound; as of an
 // out-of-memory of a pool (forensics/causes).
