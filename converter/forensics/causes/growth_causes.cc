@@ -60,6 +60,21 @@ void PredictInParts(Remedy* remedy) {
       "np.concatenate([model.predict(part) for part in np.array_split(x, 8)])");
 }
 
+// Whether most of the rows have the shape of a variable: gradients that a
+// program adds up, which it lets go of once it has applied them.
+bool AreLikeVariables(const OomCase& oom, const std::vector<Row>& rows) {
+  std::set<StringId> shapes;
+  for (const Row row : oom.live()) {
+    if (oom.held().IsVariable(row)) {
+      shapes.insert(oom.replay().SiteOf(row).shape);
+    }
+  }
+  const auto alike = std::count_if(rows.begin(), rows.end(), [&](Row row) {
+    return shapes.count(oom.replay().SiteOf(row).shape) != 0;
+  });
+  return 2 * static_cast<size_t>(alike) > rows.size();
+}
+
 // Constants of graphs are recorded without a type.
 bool IsConstant(const AllocationSite& site) {
   return site.dtype == 0 && site.op != kEmptyString;
@@ -176,7 +191,8 @@ std::optional<Cause> FindCollection(const OomCase& oom) {
   Growth growth;
   // What it came to hold since then is why it does not fit now.
   const bool fit_before = found.end == FoundLeak::End::kMayBeEmptied &&
-                          oom.step() != nullptr && oom.step()->is_recorded();
+                          oom.step() != nullptr && oom.step()->is_recorded() &&
+                          !AreLikeVariables(oom, found.rows);
   switch (found.end) {
     case FoundLeak::End::kHasBound:
       end = absl::StrCat(
