@@ -38,9 +38,10 @@ std::string OutputsOf(const OomCase& oom, const std::vector<Row>& rows) {
            oom.replay().SiteOf(row).shape == site.shape;
   });
   const std::string& op = oom.host().OpOf(site);
+  const std::string shape = is_one_shape ? oom.host().ShapeOf(site) : "";
   return absl::StrCat(
       op.empty() ? "tensors that no op made" : absl::StrCat("outputs of ", op),
-      is_one_shape ? " " : "", is_one_shape ? oom.host().ShapeOf(site) : "");
+      shape.empty() ? "" : " ", shape);
 }
 
 // Keras' predict() keeps the outputs of all batches where they were computed,

@@ -143,9 +143,10 @@ uint64_t FreedBytes(const OomCase& oom, const Scenario& scenario) {
 
 std::string DescribeSite(const HostTrace& host, const AllocationSite& site) {
   const std::string& op = host.OpOf(site);
-  return absl::StrCat(op.empty() ? "(no op recorded)" : op, " ",
-                      host.ShapeOf(site), site.dtype == 0 ? "" : " ",
-                      DtypeName(site.dtype));
+  const std::string& shape = host.ShapeOf(site);
+  return absl::StrCat(op.empty() ? "(no op recorded)" : op,
+                      shape.empty() ? "" : " ", shape,
+                      site.dtype == 0 ? "" : " ", DtypeName(site.dtype));
 }
 
 bool IsWorthIt(const OomCase& oom, uint64_t bytes) {
