@@ -257,7 +257,7 @@ KILLED = (
     Killed(
         "save",
         "CHECKPOINT",
-        ("died within Model.save() at ",),
+        ("died inside Model.save() at ",),
         "save_in_place",
         "model.save(",
         "cured",
