@@ -61,6 +61,16 @@ void PredictInParts(Remedy* remedy) {
       "np.concatenate([model.predict(part) for part in np.array_split(x, 8)])");
 }
 
+// Whether the refused request is like one of the rows: the next of a data set
+// that is read into a list, say.
+bool IsNextItem(const OomCase& oom, const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [&oom](Row row) {
+    const AllocationSite& item = oom.replay().SiteOf(row);
+    return item.op == oom.site().op &&
+           item.requested_bytes == oom.requested_bytes();
+  });
+}
+
 // Whether most of the rows have the shape of a variable: gradients that a
 // program adds up, which it lets go of once it has applied them.
 bool AreLikeVariables(const OomCase& oom, const std::vector<Row>& rows) {
@@ -190,9 +200,10 @@ std::optional<Cause> FindCollection(const OomCase& oom) {
   const Container& container = *found.container;
   std::string end;
   Growth growth;
-  // What it came to hold since then is why it does not fit now.
+  // What it came to hold since then is why other work does not fit now.
   const bool fit_before = found.end == FoundLeak::End::kMayBeEmptied &&
                           oom.step() != nullptr && oom.step()->is_recorded() &&
+                          !IsNextItem(oom, found.rows) &&
                           !AreLikeVariables(oom, found.rows);
   switch (found.end) {
     case FoundLeak::End::kHasBound:

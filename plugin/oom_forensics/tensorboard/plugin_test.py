@@ -244,9 +244,9 @@ def test_a_question_that_waits_too_long_for_a_converter_is_told_to_come_again(
     (pid,) = converters(tmp_path)
     os.kill(pid, signal.SIGSTOP)
     with ThreadPoolExecutor() as threads:
-        before = answering()
+        wait_until(lambda: answering() == 0)
         first = threads.submit(tab.get, "data", run=busy, query=query)
-        wait_until(lambda: answering() > before)
+        wait_until(lambda: answering() > 0)
         second = tab.get("data", run=waits, query=query)
         os.kill(pid, signal.SIGCONT)
         assert first.result().status == 200
