@@ -282,8 +282,8 @@ TEST_F(HostProbeTest, OwnLimitThatIsNearerIsTold) {
   Write("self", "0::/\n");
   EXPECT_EQ(
       Forked([&] {
-        const rlimit far = {uint64_t{1} << 46, RLIM_INFINITY};
-        const rlimit near = {uint64_t{1} << 45, RLIM_INFINITY};
+        const rlimit far = {uint64_t{1} << 60, RLIM_INFINITY};
+        const rlimit near = {uint64_t{1} << 47, RLIM_INFINITY};
         const HostProbe probe = Probe();
         if (probe.ReadOwnLimit().kind != black_box::OwnLimit::kNone) {
           return 1;
