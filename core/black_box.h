@@ -192,8 +192,7 @@ struct Header {
   // The memory of the machine; the limit of the cgroup, 0: none.
   uint64_t machine_bytes;
   std::atomic<uint64_t> limit_bytes;
-  // Of the limits of the process alone the one that is nearer, and what counts
-  // against it.
+  // The nearer one of the process's own limits, and what counts against it.
   std::atomic<OwnLimit> own_limit;
   std::atomic<uint64_t> own_limit_bytes;
   std::atomic<uint64_t> own_used_bytes;

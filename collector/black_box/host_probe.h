@@ -58,7 +58,7 @@ class HostProbe {
   // Brings all of it up to date. Finds the cgroup again if it has changed.
   void LookDeeply(HostLook* look);
 
-  // Of the process's limits of its own (ulimit) the one that is nearer.
+  // The nearer one of the process's own limits (ulimit).
   struct OwnLimit {
     black_box::OwnLimit kind = black_box::OwnLimit::kNone;
     uint64_t limit_bytes = 0;

@@ -70,10 +70,10 @@ uint64_t GrowthIn(const AllocatorReplay& replay, Row begin, Row end) {
   return peak_bytes - std::min(peak_bytes, before_bytes);
 }
 
-// Of the steps, which all ended before the failure, the one that took most of
-// those that served the very request that failed (op and bytes) after requests
-// like those that the failed step had made before it. Nothing: the failed step
-// is of another kind or size than those before, or the first.
+// Finds the step that took most memory among those that ended before the
+// failure, served the very request that failed (op and bytes), and made
+// requests like those of the failed step. Nothing: the failed step is of
+// another kind or size than those before it, or the first.
 std::optional<CompletedStep> FindCompletedStep(const AllocatorReplay& replay,
                                                const StepIndex& steps,
                                                Row failure) {

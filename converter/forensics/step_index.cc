@@ -32,11 +32,7 @@ StepIndex::StepIndex(const AllocatorReplay& replay, Position until,
     return;
   }
   FromCalls(replay, until);
-  if (spans_.size() < kMinCalls) FromRounds(replay, until, items);
-  if (source_ == Source::kRounds && !spans_.empty() && !on_tape.empty() &&
-      on_tape[on_tape.size() / 2] < spans_.back().begin) {
-    spans_.clear();
-  }
+  if (spans_.size() < kMinCalls) FromRounds(replay, until, items, on_tape);
 }
 
 const char* StepIndex::unit() const {
@@ -85,7 +81,8 @@ void StepIndex::FromCalls(const AllocatorReplay& replay, Position until) {
 }
 
 void StepIndex::FromRounds(const AllocatorReplay& replay, Position until,
-                           const std::vector<Row>& items) {
+                           const std::vector<Row>& items,
+                           const std::vector<Row>& on_tape) {
   std::vector<Position> begins = FindPeriods(replay, until);
   if (begins.empty()) begins.assign(items.begin(), items.end());
   if (begins.empty()) return;
@@ -93,6 +90,10 @@ void StepIndex::FromRounds(const AllocatorReplay& replay, Position until,
   spans_.clear();
   for (size_t i = 0; i + 1 < begins.size(); ++i) {
     spans_.push_back({static_cast<int64_t>(i), begins[i], begins[i + 1]});
+  }
+  if (!spans_.empty() && !on_tape.empty() &&
+      on_tape[on_tape.size() / 2] < spans_.back().begin) {
+    spans_.clear();
   }
 }
 

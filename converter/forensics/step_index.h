@@ -54,7 +54,8 @@ class StepIndex {
   void FromTrainingSteps(const AllocatorReplay& replay, Position until);
   void FromCalls(const AllocatorReplay& replay, Position until);
   void FromRounds(const AllocatorReplay& replay, Position until,
-                  const std::vector<Row>& items);
+                  const std::vector<Row>& items,
+                  const std::vector<Row>& on_tape);
 
   std::vector<StepSpan> spans_;
   Source source_ = Source::kTrainingSteps;

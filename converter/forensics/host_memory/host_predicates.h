@@ -39,7 +39,7 @@ inline constexpr uint64_t kManyTraces = 6;
 
 double ShareOf(uint64_t bytes, const HostCase& host_case);
 
-// A cause that took so many bytes.
+// A cause, and the bytes that it took.
 HostCause MakeHostCause(const HostCase& host_case, const char* kind,
                         uint64_t bytes);
 Evidence MakeEvidence(const std::string& name, double value,

@@ -27,9 +27,9 @@ Scenario WithLimit(const OomCase& oom, uint64_t limit_bytes) {
 // where that is not known, or contradicted, for the request and as much again
 // as the step held; 0: none is.
 uint64_t LimitToName(const OomCase& oom) {
-  const uint64_t for_step =
-      oom.step() != nullptr ? oom.step()->EnoughLimit(0) : 0;
-  if (oom.step() != nullptr && !oom.step()->IsContradicted()) return for_step;
+  const Counterfactual* const step = oom.step();
+  const uint64_t for_step = step == nullptr ? 0 : step->EnoughLimit(0);
+  if (step != nullptr && !step->IsContradicted()) return for_step;
   const uint64_t least = oom.limit_bytes() / kMiB + 1;
   const uint64_t for_request =
       kMiB * SmallestEnough(

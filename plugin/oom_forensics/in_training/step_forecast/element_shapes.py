@@ -111,14 +111,15 @@ def _batch_of(dataset: Any) -> int | None:
         for name in ("_batch_size", "_batch_sizes"):
             size = getattr(dataset, name, None)
             if size is not None:
-                return _whole(np.max(size.numpy() if hasattr(size, "numpy") else size))
+                return _whole(size.numpy() if hasattr(size, "numpy") else size)
         dataset = getattr(dataset, "_input_dataset", None)
     return None
 
 
 def _whole(value: Any) -> int | None:
+    """The number, or the largest of several; None: it is not known, or not positive."""
     try:
-        number = int(value)
-    except (TypeError, ValueError):
+        number = int(np.max(value))
+    except (TypeError, ValueError, NotImplementedError):  # the last: a tensor of a graph
         return None
     return number if number > 0 else None

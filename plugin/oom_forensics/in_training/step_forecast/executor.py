@@ -38,8 +38,8 @@ _BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "RemoteCall"})
 _MAX_ITERATIONS = 100_000
 _INT64 = 9
-# How long an op takes: starting it as long as reading or writing so many bytes; products work
-# longer on each byte.
+# The time that an op takes, in bytes read or written: a fixed part to start it, and a factor for
+# products, which work longer on each byte.
 _START_COST_BYTES = 20_000
 _PRODUCT_COST = 8
 # The clock is looked at once in so many ops.
