@@ -151,7 +151,7 @@ class Collector {
   std::map<std::string, UsageTrend> trends_;
   // The training step under way, kNoStep outside of any.
   std::atomic<int64_t> step_{kNoStep};
-  // Of the thread that begins steps.
+  // Used by the thread that begins steps.
   SnapshotTriggers triggers_;
 };
 

@@ -75,8 +75,8 @@ struct Settings {
   // A refused request is held so long, at most, for its report to be on disk
   // before its caller hears of it.
   uint64_t max_hold_seconds = 5;
-  // Of the modules that XLA compiled (HLO with its buffer assignment), so many
-  // bytes go into a run; 0: none.
+  // The most bytes of compiled modules (HLO with its buffer assignment) that go
+  // into a run; 0: none.
   uint64_t max_module_bytes = uint64_t{32} << 20;
   // A signal by whose number a snapshot is written, "SIGUSR2" for example;
   // empty: none.

@@ -57,7 +57,7 @@ struct Sample {
   uint64_t rss_anon_bytes;
   uint64_t rss_file_bytes;
   uint64_t rss_shmem_bytes;
-  // Of the cgroup that limits the process, or of the machine without one.
+  // Used in the cgroup that limits the process, or on the machine without one.
   uint64_t used_bytes;
   // How much of them are file pages that can be given back.
   uint64_t cache_bytes;
@@ -126,7 +126,7 @@ struct Activity {
   // How many of its results are kept; of a buffer how many elements it may
   // keep, 0: not known.
   std::atomic<uint64_t> live;
-  // Of one element of a buffer; 0: not known.
+  // The bytes of one element of a buffer; 0: not known.
   std::atomic<uint64_t> element_bytes;
   // "train_step", "shuffle", "Model.save". Texts end with a 0.
   char name[96];
@@ -179,7 +179,7 @@ inline constexpr uint32_t kTextBytes = 2 << 20;
 struct Header {
   char magic[8];
   uint32_t version;
-  // Of the file, so that one that was cut off is seen.
+  // The file's size, so that a reader notices a file that was cut off.
   uint32_t file_bytes;
   std::atomic<End> end;
   std::atomic<int32_t> exit_code;

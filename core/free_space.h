@@ -26,7 +26,7 @@ class FreeSpaceCounter {
 
   void AddFreeChunk(uint64_t address, uint64_t size_bytes);
 
-  // Of all free chunks so far. One that lies in none of the regions makes them
+  // Sums up all free chunks so far. A chunk outside all regions makes the sum
   // unknown.
   FreeSpace Total() const;
 

@@ -16,7 +16,7 @@ using black_box::Block;
 using black_box::Box;
 using black_box::Owner;
 
-// Of a stack so many frames are kept.
+// The most frames of a stack that are kept.
 constexpr size_t kMaxFrames = 12;
 constexpr uint8_t kFilterFull = 255;
 

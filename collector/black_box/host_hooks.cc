@@ -65,7 +65,7 @@ __attribute__((noinline)) void Keep(Owner owner, void* address,
                                     size_t bytes) noexcept {
   if (address == nullptr || t_inside || !g_blocks->is_active()) return;
   t_inside = true;
-  // Of a call that succeeds it is nobody's to change.
+  // A call that succeeds must not change errno.
   const int error = errno;
   const void* const thread =
       g_python_thread == nullptr ? nullptr : g_python_thread();
@@ -199,9 +199,9 @@ bool BeginsWith(std::string_view text, std::string_view prefix) {
 }
 
 struct Hooks {
-  // Of the program and of Python's library.
+  // Hooks of the program and of Python's library.
   std::vector<ImportHook> python;
-  // Of NumPy and other libraries.
+  // Hooks of NumPy and other libraries.
   std::vector<ImportHook> libraries;
   // Of TensorFlow's own.
   std::vector<ImportHook> tensorflow;

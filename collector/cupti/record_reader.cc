@@ -111,7 +111,7 @@ void ReadMemoryRecord(const CUpti_Activity* record, size_t size,
   if (memory.pool_type != CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID) {
     event.pool_address = memory.pool_address;
   }
-  // Of a pool that another process made, CUPTI knows the address only.
+  // CUPTI knows only the address of a pool that another process made.
   if (memory.pool_type == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL) {
     event.pool_bytes = memory.pool_size;
     event.pool_release_threshold_bytes = memory.pool_release_threshold;

@@ -9,7 +9,7 @@
 namespace oom_forensics::collector {
 namespace {
 
-// Of the report; the trace has all that the recorder keeps.
+// The report lists this many; the trace has all that the recorder keeps.
 constexpr size_t kRecentAllocations = 1000;
 
 std::string TraceName() { return HostName() + ".xplane.pb"; }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kHolders = 3;
 
-// Of what XLA asked for, the function says more than the op that launched it.
+// For XLA's requests, the function says more than the op that launched it.
 std::string OpName(const SiteKey& site) {
   if (!site.compiled.function.empty()) {
     std::string name =

@@ -72,7 +72,7 @@ class TensorFlowLibrary {
   explicit TensorFlowLibrary(void* handle, void* link_map)
       : handle_(handle), link_map_(link_map) {}
 
-  // Of dlopen(); never closed, as TensorFlow stays loaded.
+  // The handle from dlopen(). It is never closed, as TensorFlow stays loaded.
   void* handle_;
   void* link_map_;
 };

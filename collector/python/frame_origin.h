@@ -10,8 +10,8 @@ namespace oom_forensics::collector::python {
 
 class FrameOrigin {
  public:
-  // Of the two lists of path prefixes the longest that fits a file decides;
-  // where none does, or both as well, the file is the user's.
+  // The longest prefix of either list that fits a file decides. If none fits,
+  // or both fit equally, the file is the user's.
   FrameOrigin(std::vector<std::string> library_prefixes,
               std::vector<std::string> user_prefixes);
 

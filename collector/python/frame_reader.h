@@ -148,7 +148,7 @@ class FrameReader {
  private:
   static constexpr size_t kMaxTableBytes = size_t{1} << 20;
   static constexpr size_t kMaxTextLength = 4096;
-  // Of objects whose layout has been the same since Python 3.3.
+  // Layouts that have been the same since Python 3.3.
   static constexpr uint32_t kBytesSize = 16;
   static constexpr uint32_t kBytesData = 32;
   static constexpr uint32_t kTextLength = 16;

@@ -25,7 +25,7 @@ struct StackKey {
 
 struct CachedStack {
   StackId stack = 0;
-  // Of what the key alone does not tell apart; see StackTaker.
+  // A checksum of what the key alone does not tell apart; see StackTaker.
   uint32_t checksum = 0;
   // Bit N: the frame N of the chain takes part in the checksum.
   uint64_t checked_frames = 0;

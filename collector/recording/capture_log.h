@@ -36,7 +36,7 @@ class CaptureLog {
   // From now on only events below this sequence are written: those that took
   // theirs before and are under way. No writer may be at work.
   void EndAt(uint64_t end) { end_ = end; }
-  // Of an allocator, how many were.
+  // How many of an allocator's events were late.
   uint64_t late(AllocatorId allocator) const noexcept {
     return late_[allocator].load(std::memory_order_relaxed);
   }
@@ -107,8 +107,8 @@ class CaptureLog {
   const uint64_t cap_;
   const uint64_t block_count_;
   std::unique_ptr<std::atomic<Event*>[]> blocks_;
-  // Of places: a thread that took its sequence a whole turn ago may meet
-  // another at one.
+  // Locks a place: a thread that took its sequence a whole turn ago may meet
+  // another thread there.
   struct alignas(kCacheLineBytes) PlaceLock {
     SpinLock lock;
   };

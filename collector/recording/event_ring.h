@@ -53,7 +53,7 @@ class EventRing {
   };
   // Where a thread writes. Plain data without a destructor, as ThreadState.
   struct Lane {
-    // Of the ring that it belongs to; 0: none.
+    // The ring that it belongs to; 0: none.
     uint64_t ring_id = 0;
     uint64_t ticket = 0;
     Block* block = nullptr;

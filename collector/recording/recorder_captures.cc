@@ -104,7 +104,7 @@ void BeginWhereLogDoes(Recording* capture) {
   rewinder.Finish();
 }
 
-// Of the events that were under way at its end or its beginning.
+// Adds the events that were under way at the capture's end or beginning.
 void AddWhatCameLate(Recording* capture) {
   for (size_t i = 0; i < kMaxAllocators; ++i) {
     capture->totals[i].allocs +=

@@ -24,7 +24,7 @@ namespace oom_forensics::collector {
 struct EventTotals {
   uint64_t allocs = 0;
   uint64_t frees = 0;
-  // Of both, those that came when the log was full.
+  // How many of both came when the log was full.
   uint64_t dropped = 0;
   // Allocations since the allocator was made, whether or not recorded here, for
   // which the list of what is live had no room: some may be missing in it.
@@ -51,7 +51,7 @@ struct Failure {
 // A request whose failure its caller does not handle: an out-of-memory, or one
 // that waits for memory and may become one.
 struct RefusedRequest {
-  // Of its event; 0: it waits.
+  // The sequence number of its event; 0: it waits.
   uint64_t sequence = 0;
   // Time spent in the allocator, retries included.
   int64_t waited_ns = 0;

@@ -12,7 +12,7 @@
 
 namespace oom_forensics::collector {
 
-// Of one thread and one interner. Plain data without a destructor.
+// Belongs to one thread and one interner. Plain data without a destructor.
 class SiteCache {
  public:
   // As SiteInterner::Intern().

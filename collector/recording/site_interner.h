@@ -83,7 +83,7 @@ class SiteInterner {
   // All sites so far; the site with id N is at [N - 1].
   std::vector<const Site*> Snapshot() const;
 
-  // Of the site with this id; 0 if there is none.
+  // The bytes of the site with this id; 0 if there is none.
   uint64_t AllocatedBytesOf(SiteId id) const;
 
   // Held over fork(), so that the child finds the table whole.

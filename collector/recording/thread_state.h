@@ -53,7 +53,7 @@ struct ThreadState {
   bool is_looking = false;
   // For sampling; see Recorder::Keeps().
   uint64_t random = 0;
-  // Of the one SiteInterner of the process.
+  // The thread's cache of the process's one SiteInterner.
   SiteCache sites;
 };
 

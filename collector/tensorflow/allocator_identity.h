@@ -20,7 +20,7 @@ struct AllocatorIdentity {
   bool in_host_memory = false;
 };
 
-// Of a BFC allocator with this name ("GPU_1_bfc").
+// Identifies a BFC allocator by its name ("GPU_1_bfc").
 AllocatorIdentity IdentifyBfcAllocator(std::string_view name);
 
 // The device of an allocator without a pool that has this name ("gpu_async_1").

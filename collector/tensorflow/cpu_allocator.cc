@@ -44,7 +44,7 @@ struct Originals {
 
 struct Hooks {
   Originals originals[kClassCount];
-  // Of each class, all slots or none.
+  // For each class, all slots are hooked or none.
   HookSet slots[kClassCount];
 };
 

@@ -41,7 +41,7 @@ std::string InstallCpuAllocatorHooks(const TensorFlowLibrary& library,
 // between is not counted, so that from then on what is in use is an estimate.
 void SetCpuAllocatorHooksActive(bool active);
 
-// Of all such blocks; none before the first one.
+// Statistics of all such blocks; none before the first one.
 std::optional<AllocatorStatistics> StatisticsOfCpuAllocator();
 
 }  // namespace oom_forensics::collector

@@ -70,7 +70,7 @@ const Site* RequestRecorder::SiteOfRequest(size_t requested_bytes,
     key.dtype = annotation.dtype;
     key.mode = ModeOf(annotation, python_thread);
     *step_id = annotation.step_id;
-    // Of a failed request everything is asked.
+    // A failed request is recorded with everything.
     if (allocated_bytes == 0 || requested_bytes > kMostBytesWithoutShape) {
       try {
         if (*annotation.shape) shape = (*annotation.shape)();

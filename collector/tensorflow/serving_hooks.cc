@@ -40,8 +40,8 @@ struct Hooks {
   AddTraceMe add_trace_me = nullptr;
   // How many sizes were compared and alike; below 0: one was not.
   std::atomic<int> sizes_alike = 0;
-  // Of which pools a release was seen to come by. One that keeps the times of
-  // its chunks does not try to coalesce them at once.
+  // The pools of which a release was seen. A pool that keeps the times of its
+  // chunks does not try to coalesce them at once.
   std::array<std::atomic<bool>, kMaxAllocators> sees_releases = {};
 };
 

@@ -24,7 +24,7 @@ constexpr uint64_t kDataOfBuffer = 16;
 
 // A pointer in objects of one class that leads to an object of another.
 struct Link {
-  // Of the class that it leads to.
+  // The name of the class that it leads to.
   std::string_view to;
   // Where it is searched for. The objects are at least as large in the
   // TensorFlows looked at (2.15 to 2.21).

@@ -17,7 +17,7 @@ namespace {
 using protozero::pbf_writer;
 namespace xplane = schema::xplane;
 
-// Of a live allocation in the trace.
+// Bytes of a live allocation in the trace.
 constexpr size_t kUsualBytesPerEvent = 40;
 
 void WriteSessionPlane(const SessionFacts& session, const Recording& recording,

@@ -21,12 +21,11 @@ struct BufferRequest {
 
 struct BufferPlan {
   std::vector<BufferRequest> requests;
-  // Of the constants, which lie in the module itself.
+  // The bytes of the constants, which lie in the module itself.
   uint64_t constant_bytes = 0;
 };
 
-// Of a serialised xla.BufferAssignmentProto. Empty if it does not look as
-// known.
+// Reads a serialized xla.BufferAssignmentProto. Empty if its form is not known.
 BufferPlan PlanOf(std::string_view buffer_assignment);
 
 }  // namespace oom_forensics::collector

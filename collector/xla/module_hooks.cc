@@ -50,7 +50,7 @@ constexpr char kSerialize[] =
 // Its destructor reads the id of its module.
 constexpr char kExecutableDestructor[] = "_ZN3xla3cpu13CpuExecutableD1Ev";
 
-// Of an instruction in a HloModuleProto, on average and generously.
+// A generous average for an instruction in a HloModuleProto.
 constexpr uint64_t kBytesPerInstruction = 1024;
 
 using RegisterModule = void (*)(void* self, const void* module,

@@ -51,10 +51,10 @@ class XlaModules {
   // it may end after the module itself is gone.
   std::shared_ptr<const XlaModule> Find(const void* address) const noexcept;
 
-  // Of the module with this id that is alive; 0: not known.
+  // The compile time of the live module with this id; 0: not known.
   uint64_t CompileNs(int64_t program_id) const noexcept;
 
-  // Of all that are alive.
+  // The estimate for all modules that are alive.
   uint64_t EstimatedProtoBytes() const noexcept;
 
   // Around a fork(), so that the child finds them whole.

@@ -27,7 +27,7 @@ struct CompiledRun {
   // is not known.
   std::shared_ptr<const XlaModule> module;
   bool executing = false;
-  // Of the module's plan, the first request that was not made yet.
+  // The first request of the module's plan that was not made yet.
   size_t next_request = 0;
   // As it was before the last request was described.
   size_t last_request = 0;

@@ -24,10 +24,10 @@ struct CompiledRun;
 void DescribeRequest(CompiledRun* run, uint64_t bytes, bool has_op,
                      CompiledOrigin* origin) noexcept;
 
-// Of a kernel that asks in no op's name before it runs a known module:
-// "NAME/XlaCompile". XLA asks for memory while it compiles, to try algorithms
-// on tensors of the real sizes. Empty: `run` is not so far, or no kernel's.
-// Valid as long as the run.
+// "NAME/XlaCompile" for a kernel that asks in no op's name before it runs a
+// known module. XLA asks for memory while it compiles, to try algorithms on
+// tensors of the real sizes. Empty: `run` is past that, or no kernel's. Valid
+// as long as the run.
 std::string_view CompilingOp(CompiledRun* run) noexcept;
 
 // The request that was described last is not over: it is described once more

@@ -115,8 +115,7 @@ class EventLine {
 struct SyntheticLine {
   std::string bytes;
   std::vector<test::Event> steps;
-  // Of the event metadata from kFirstSiteId on; the last is the one that
-  // failed.
+  // The sites of the event metadata from kFirstSiteId on; the last one failed.
   std::vector<Site> sites;
   uint64_t pool_bytes = 0;
 };

@@ -409,7 +409,7 @@ class BoxPlanes {
   const Box& box_;
   const std::vector<const Sample*>& samples_;
   const Ending& ending_;
-  // Of each site.
+  // The text of each site.
   const std::vector<std::string_view> texts_;
   const int64_t start_ns_;
   const int64_t stop_ns_;

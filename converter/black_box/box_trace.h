@@ -45,7 +45,7 @@ class ReadBox {
   std::string oom_run() const;
   // Whether memory was short at the last sample.
   bool IsShort() const;
-  // Of the last sample; that of its begin where there is none.
+  // The time of the last sample; the begin where there is none.
   int64_t last_ns() const;
 
   // The text of a line of a source file; empty: it is not known.
@@ -60,7 +60,7 @@ class ReadBox {
   const black_box::Box& box() const {
     return *reinterpret_cast<const black_box::Box*>(storage_.data());
   }
-  // Of all rings, by time, each moment once.
+  // The samples of all rings, by time, each moment once.
   std::vector<const black_box::Sample*> Samples() const;
 
   // Aligned as a box is.

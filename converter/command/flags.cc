@@ -181,7 +181,7 @@ void AddListFlags(CLI::App* command, Query* query) {
       "All allocations of the time range, not only those live at --at");
   AddNumber<uint32_t>(command, "--offset", "Leave out the first N rows",
                       [query](uint32_t v) { query->set_offset(v); });
-  // Of a list, or of the picture of addresses over time.
+  // The rows of a list, or of the picture of addresses over time.
   AddNumber<uint32_t>(command, "--rows", "At most N rows", [query](uint32_t v) {
     query->set_limit(v);
     query->set_rows(v);

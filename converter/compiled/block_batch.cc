@@ -9,7 +9,7 @@
 namespace oom_forensics {
 namespace {
 
-// Of the kernel of a convolution in two dimensions.
+// Dimensions of the kernel of a two-dimensional convolution.
 constexpr size_t kKernelDims = 4;
 
 // 0: it has no dims, or they cannot be read.

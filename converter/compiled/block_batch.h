@@ -56,7 +56,7 @@ class BlockBatch {
   int64_t size_ = 0;
   // For the arguments that do not begin with the batch: weights.
   std::set<std::string> fixed_shapes_;
-  // Of all weights, with those that begin with a dim of that size.
+  // The shapes of all weights, including those whose first dimension is size_.
   std::set<std::vector<int64_t>> weight_dims_;
 };
 

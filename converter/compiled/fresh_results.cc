@@ -62,8 +62,8 @@ class FreshResultMatcher {
     return trace_.sites.Get(allocator_.site[row]).requested_bytes;
   }
 
-  // Of one module, in the order in which they were asked for, by one run or by
-  // some of which nothing else is left.
+  // Takes the rows of one module in the order of their requests. They belong to
+  // one run, or to several of which nothing else is left.
   void Match(const std::vector<Row>& rows) {
     if (rows.empty()) return;
     const auto module = static_cast<size_t>(ModuleOf(rows.front()));

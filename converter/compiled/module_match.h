@@ -25,9 +25,9 @@ class ModuleMatcher {
   CompiledRequest Resolve(const CompiledRequest& recorded,
                           uint64_t requested_bytes) const;
 
-  // Of the requests without a name, or with that of an op that runs a compiled
-  // function, those whose sizes are a module's, in its order. The last of a run
-  // may have failed.
+  // The requests whose sizes are a module's, in its order. They have no name,
+  // or that of an op that runs a compiled function. The last of a run may have
+  // failed.
   std::vector<RowMatch> MatchRows(const AllocatorTrace& allocator) const;
 
  private:

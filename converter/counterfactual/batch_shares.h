@@ -28,7 +28,7 @@ class BatchShares {
   // Examples; 0: not known.
   int64_t size() const;
 
-  // Of what the site asks for, the share that grows with the batch, as it was
+  // The share of the site's bytes that grows with the batch, as it was
   // forecast; nothing: the site is not of the step that was forecast.
   std::optional<double> ForecastShareOf(const AllocationSite& site) const;
   // The same by the shape that was recorded: all of it or nothing.
@@ -39,7 +39,7 @@ class BatchShares {
  private:
   const HostTrace& host_;
   const std::optional<BatchDimension> found_;
-  // Of the forecast; 0: there is none that knows the batch.
+  // The forecast's batch size; 0: no forecast knows it.
   int64_t forecast_size_ = 0;
   // By op, without what called it, and bytes.
   absl::flat_hash_map<std::pair<std::string, uint64_t>, double> shares_;

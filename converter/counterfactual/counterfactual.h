@@ -109,7 +109,7 @@ class Counterfactual {
   // What is tried of a batch under any limit.
   struct AtBatch {
     int64_t batch = 0;
-    // Of each order; what was live before is included in the peaks.
+    // One for each order, with what was live before the step.
     std::vector<uint64_t> peaks;
     // What they were without scratch: no smaller limit serves one, or all.
     Need least;

@@ -99,9 +99,9 @@ class OrdersInTime {
   }
 
   const StepStream& stream_;
-  // Of each site.
+  // The op and bytes of each site.
   std::vector<std::pair<std::string, uint64_t>> tensors_;
-  // Of each tensor, over all orders.
+  // The most of each tensor that any order holds.
   HeldTensors most_held_;
 };
 

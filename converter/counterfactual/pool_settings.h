@@ -20,7 +20,7 @@ BfcSettings RecordedSettings(const AllocatorReplay& replay, Position position,
 struct PoolState {
   std::vector<BfcRegion> regions;
   std::vector<BfcChunk> chunks;
-  // Of each chunk: the kAlloc row that holds it; kNoRow: it is free.
+  // For each chunk, the kAlloc row that holds it; kNoRow: it is free.
   std::vector<Row> holders;
   // Sizes of the regions in the order in which they were taken.
   std::vector<uint64_t> region_sizes_bytes;

@@ -37,7 +37,7 @@ struct ServingOrder {
   uint64_t ResidentBytes() const { return rows.capacity() * sizeof(Row); }
 };
 
-// Of an allocator with a layout: of its rows from `from` to before `to`.
+// Finds the order of the rows in [from, to) of an allocator with a layout.
 ServingOrder FindServingOrder(const AllocatorReplay& replay, Row from, Row to);
 
 }  // namespace oom_forensics

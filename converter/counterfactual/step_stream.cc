@@ -47,7 +47,7 @@ void FindOwnRows(const AllocatorReplay& replay, Row failure,
   for (Row row = begin; row < failure; ++row) {
     if (trace.kind_of[row] != RowKind::kAlloc) continue;
     const bool is_live = replay.IsLiveAt(row, failure);
-    // Of a plan the orders ask for what was held when the block was refused.
+    // A plan's orders ask for what was held when the block was refused.
     const bool is_own =
         forecast.planned ? is_live
                          : forecast.step_id == 0 ||

@@ -51,7 +51,7 @@ struct StepStream {
   BfcSettings settings;
   // What grows with the batch; null: nothing is known of it.
   std::shared_ptr<const BatchShares> shares;
-  // Of a step that was refused memory: the request, and what the step held
+  // For a step that was refused memory: the request, and what the step held
   // then. Empty op: not known.
   std::pair<std::string, uint64_t> refused;
   HeldTensors held_at_refusal;

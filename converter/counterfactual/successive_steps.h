@@ -47,7 +47,7 @@ class PlannedStep {
     bool is_free = false;
     bool is_scratch = false;
     StringId op = kEmptyString;
-    // Of the request, by its number; 0 bytes: a free.
+    // The number of the request; 0 bytes: a free.
     uint32_t number = 0;
     uint64_t bytes = 0;
     // In the order.

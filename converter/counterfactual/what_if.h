@@ -65,7 +65,7 @@ class WhatIf {
   const Row failure_;
   Row from_ = 0;
   BfcSettings settings_;
-  // Of the rows that are replayed; empty without a layout.
+  // The order of the rows that are replayed; empty without a layout.
   const std::shared_ptr<const ServingOrder> order_;
   Outcome as_recorded_;
 };

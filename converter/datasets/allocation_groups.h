@@ -33,7 +33,7 @@ class AllocationGroups {
     uint64_t requested_bytes = 0;
     uint64_t allocated_bytes = 0;
     uint64_t largest_bytes = 0;
-    // Of a group that is a line.
+    // Set for a group that is a line.
     LineId line = kNoLine;
     std::map<std::string, std::unique_ptr<Node>, std::less<>> children;
 

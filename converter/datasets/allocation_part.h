@@ -16,7 +16,7 @@ namespace oom_forensics {
 struct AllocationPart {
   static constexpr int32_t kWhole = -1;
   Row row = kNoRow;
-  // Of the part; of the allocation, where it is shown whole.
+  // The part's site, or the allocation's where it is shown whole.
   SiteId site = 0;
   // Index into HostTrace::block_parts of the row's site.
   int32_t index = kWhole;

@@ -31,7 +31,7 @@ Allocation MakePartAtPoint(const SelectedAllocator& allocator, Row row,
                            const CompiledAllocation& block,
                            const ChunkPart& part, int32_t number);
 
-// Of what XLA asked for; `site` is the request's.
+// Describes what XLA asked for; `site` is the request's.
 CompiledBlock MakeCompiledBlock(const HostTrace& host,
                                 const AllocationSite& site);
 

@@ -44,9 +44,9 @@ class CoverageGrid {
   uint32_t columns_;
   // Cells of a row of the grids below.
   size_t stride_;
-  // Of rectangles inside of one cell: its share.
+  // The share of a cell that rectangles inside it cover.
   std::vector<double> inside_;
-  // Of those inside of one row: how a cell's share differs from that of the
+  // For rectangles inside one row: how a cell's share differs from that of the
   // cell before it.
   std::vector<double> along_row_;
   // For all others: how that differs from the row below.

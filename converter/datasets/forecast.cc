@@ -247,7 +247,7 @@ bool IsToldBefore(const HostTrace& host, const ForecastTrace& forecast) {
   return &*first != &forecast;
 }
 
-// Of steps that have a graph.
+// Adds the forecasts of steps that have a graph.
 void AddSimulated(const DatasetInput& input, const std::vector<LoadedOom>& ooms,
                   Forecasts* answer) {
   for (size_t host = 0; host < input.run.hosts().size(); ++host) {

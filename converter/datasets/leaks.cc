@@ -22,7 +22,7 @@
 namespace oom_forensics {
 namespace {
 
-// Of each leak, the oldest allocations that are shown.
+// How many of a leak's oldest allocations are shown.
 constexpr size_t kSamples = 10;
 
 // Where leaks are looked at: the moment asked for, else the last OOM, else the

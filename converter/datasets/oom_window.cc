@@ -322,8 +322,8 @@ class Incidents {
   std::map<Place, OfAllocator> allocators_;
   // By host: the last OOM of each GPU that began an incident of its allocator.
   std::map<size_t, std::map<int, size_t>> last_;
-  // Of each OOM the number of the one that its incident began with, and the
-  // others of an incident at the first of it.
+  // For each OOM, the number of the one that its incident began with; and the
+  // others of an incident at its first one.
   std::vector<size_t> begins_;
   std::vector<std::vector<size_t>> members_;
 };

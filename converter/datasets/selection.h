@@ -175,7 +175,7 @@ NsRange SelectedRange(const Selection& selected, const Filter& filter);
 // One OOM of the run.
 struct OomRef {
   AllocatorRef allocator;
-  // Of the failure, in its allocator.
+  // The failure's row in its allocator.
   Row row = kNoRow;
   int64_t time_ns = 0;
   int64_t step = kUnknownStep;

@@ -43,7 +43,7 @@ bool HasGaps(const SelectedAllocator& allocator) {
   return false;
 }
 
-// Of sums against a limit.
+// Adds the doubts about comparing sums with a limit.
 void AddSumDoubts(const WhatIfPool& pool, WhatIfAnswer* answer) {
   answer->add_doubts(
       "cuda_malloc_async was not run: how the driver's pool divides its memory "

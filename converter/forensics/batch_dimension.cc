@@ -46,7 +46,7 @@ struct Variation {
   size_t position = 0;
   int64_t larger = 0;
   int64_t smaller = 0;
-  // Of the request that was refused; 0: not of that op.
+  // The size in the request that was refused; 0: not of that op.
   int64_t refused = 0;
   // More than two sizes were seen.
   bool has_more_sizes = false;

@@ -40,7 +40,7 @@ struct ShapeUse {
   bool is_input = false;
   // Rows that were picked by index.
   bool is_gathered = false;
-  // Of the request that was refused.
+  // This is the request that was refused.
   bool is_refused = false;
 };
 

@@ -11,7 +11,7 @@
 
 namespace oom_forensics {
 
-// Of an allocation of the module at a program point.
+// Finds the content of an allocation of the module at a program point.
 BlockContent ContentOf(const CompiledAllocation& allocation,
                        ProgramPoint point);
 

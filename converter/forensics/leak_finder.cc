@@ -155,7 +155,7 @@ class LeakSearch {
     std::sort(live.begin(), live.end());
     for (const Row row : live) {
       SiteHistory& history = HistoryOf(row);
-      // Of the same sites others may be at work.
+      // Others may use the same sites.
       if (history.container == nullptr ||
           held_.ContainerOf(row) == history.container) {
         history.live.push_back(row);
@@ -176,7 +176,7 @@ class LeakSearch {
     std::vector<size_t> touched;
     std::vector<bool> is_touched(histories_.size());
     size_t step = 0;
-    // Of the row in hand.
+    // The step of the current row.
     int64_t now = -1;
     const auto end_steps_before = [&](Position position) {
       for (;

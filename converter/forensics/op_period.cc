@@ -78,7 +78,7 @@ std::vector<Position> FindPeriods(const AllocatorReplay& replay,
   const std::vector<Occurrence>* rarest = nullptr;
   for (const auto& [op, seen] : by_op) {
     if (!ComesBackEvenly(seen, all)) continue;
-    // Of equally rare ones the earliest, so that the answer is always the same.
+    // Equally rare ones: the earliest, so that the answer is always the same.
     if (rarest == nullptr ||
         std::make_pair(seen.size(), seen.front().row) <
             std::make_pair(rarest->size(), rarest->front().row)) {

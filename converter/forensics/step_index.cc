@@ -12,7 +12,7 @@ namespace {
 // Fewer calls say nothing about what grows; rounds may.
 constexpr size_t kMinCalls = 4;
 
-// Of each site, whether its op has a scope: eager ops and those of input
+// For each site, whether its op has a scope. Eager ops and those of input
 // pipelines, which have executor steps of their own, have none.
 std::vector<bool> SitesInLayers(const HostTrace& host) {
   std::vector<bool> in_layer(host.sites.size());

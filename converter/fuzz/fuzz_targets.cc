@@ -85,7 +85,7 @@ void FuzzRequest(std::string_view bytes) {
     return new std::unique_ptr<Run>(
         OpenBytes(benchmarks::MakeSyntheticTrace(options)));
   }();
-  // Of other runs only such as do not exist can be asked for.
+  // A query may only name other runs that do not exist.
   if (bytes.find("therPath") != std::string_view::npos ||
       bytes.find("ther_path") != std::string_view::npos ||
       bytes.find('\\') != std::string_view::npos) {

@@ -72,7 +72,7 @@ struct CompiledAllocation {
   int64_t index = 0;
   BufferKind kind = BufferKind::kTemp;
   uint64_t size_bytes = 0;
-  // Of kParameter.
+  // Set for kParameter only.
   int64_t parameter_number = 0;
   std::vector<CompiledBuffer> buffers;
   ProgramPoint peak = 0;

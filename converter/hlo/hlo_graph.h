@@ -26,9 +26,9 @@ struct HloInstruction {
   std::string_view opcode;
   // The TensorFlow op that it was made for; empty: XLA made it itself.
   std::string_view op_name;
-  // Of a get-tuple-element.
+  // Set for a get-tuple-element only.
   int64_t tuple_index = 0;
-  // Of a parameter.
+  // Set for a parameter only.
   int64_t parameter_number = 0;
   HloIndex computation = kNoHloIndex;
   std::vector<HloIndex> operands;

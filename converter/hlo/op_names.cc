@@ -15,7 +15,8 @@ bool IsOfModule(std::string_view op_name) {
   return op_name == "XLA_Args" || op_name == "XLA_Retvals";
 }
 
-// Of instructions that XLA merged it has all names, with ";" between.
+// An instruction that XLA merged from several has their names, with ";"
+// between.
 std::string_view OwnName(const HloInstruction& instruction) {
   const std::string_view first =
       instruction.op_name.substr(0, instruction.op_name.find(';'));
@@ -63,7 +64,7 @@ class OpNamer {
     return best;
   }
 
-  // Of its instructions: the last one in a scope, or else the last one named.
+  // The name of its last instruction in a scope, or else of the last one named.
   std::string_view FusedName(const HloComputation& computation) const {
     const std::vector<HloIndex>& fused = computation.instructions;
     std::string_view best;

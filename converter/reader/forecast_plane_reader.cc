@@ -258,7 +258,7 @@ class ForecastPlane {
   // By id; the site in it is not set.
   absl::flat_hash_map<int64_t, ModuleRun> modules_;
   std::vector<ForecastTrace> forecasts_;
-  // Of each of them.
+  // The runs of each of them.
   std::vector<std::vector<ModuleRun>> runs_of_;
   std::vector<absl::flat_hash_map<SiteKey, uint32_t>> site_indices_;
 };

@@ -249,7 +249,7 @@ class HostPlaneReader {
   ReadContext* context_;
   PythonCalls calls_;
   std::map<std::string, StockAllocator> allocators_;
-  // Of the event before.
+  // What the event before said.
   bool is_known_ = false;
   StockAllocator* last_ = nullptr;
   std::string_view last_name_;

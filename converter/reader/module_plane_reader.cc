@@ -9,7 +9,7 @@
 namespace oom_forensics {
 namespace {
 
-// Of all modules of a file together, as they come to lie in memory.
+// The most that all modules of a file may take in memory.
 constexpr uint64_t kMaxModuleBytes = uint64_t{512} << 20;
 
 StatSet StatsOf(std::string_view metadata, const PlaneVocabulary& vocabulary,

@@ -71,7 +71,7 @@ class ReadContext {
   uint64_t reserved_rows_ = 0;
   // For what is copied at each reference to it.
   uint64_t copy_bytes_left_;
-  // Of long texts, by where they stand in the file.
+  // Ids of long texts, by where they stand in the file.
   absl::flat_hash_map<std::pair<const char*, size_t>, StringId> long_texts_;
   std::function<void(const char*)> consumed_;
 };

@@ -56,8 +56,8 @@ class PythonCalls {
       : functions_(functions), context_(*context) {}
 
   void Enter(const PythonCall& call);
-  // Of what is running at that time; no earlier than the last call. kNoStack:
-  // nothing is.
+  // The stack that runs at that time, which must not be before that of the last
+  // call. kNoStack: nothing runs.
   StackIndex StackAt(int64_t offset_ps);
   // The next call is another thread's.
   void EndThread() { open_.clear(); }

@@ -182,7 +182,7 @@ class SourcePlaneReader {
   const PlaneLayout& plane_;
   ReadContext* context_;
   PlaneVocabulary vocabulary_;
-  // Of frames, by where they stand in the file.
+  // Lines of frames, by where they stand in the file.
   absl::flat_hash_map<std::pair<const char*, size_t>, LineId> lines_;
   // The stat in hand.
   StatSet stat_;

@@ -26,7 +26,7 @@ struct ReportParts {
     Allocations lines;
     google::protobuf::RepeatedPtrField<Keeper> keepers;
   };
-  // Of a run without an OOM.
+  // Filled for a run without an OOM.
   std::vector<Peak> peaks;
   Leaks leaks;
   Forecasts forecasts;

@@ -85,8 +85,8 @@ class ChangingRows {
     blocks_.resize(trace_.row_count() / kBlockRows + 1);
   }
 
-  // Of the block that begins at `begin`, a bit for each row. Blocks are asked
-  // for in order.
+  // A bit for each row of the block that begins at `begin`. Ask for blocks in
+  // order.
   uint64_t OfBlock(Position begin) {
     const Position end = std::min(trace_.row_count(), begin + kBlockRows);
     if (blocks_.empty()) return ~uint64_t{0};

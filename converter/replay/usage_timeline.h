@@ -21,8 +21,8 @@ class AllocatorReplay;
 struct Usage {
   uint64_t in_use_bytes = 0;
   uint64_t requested_bytes = 0;
-  // Of all regions; where the allocator has no layout, what is in use is all
-  // that it holds.
+  // The bytes of all regions; without a layout, what is in use is all that the
+  // allocator holds.
   uint64_t reserved_bytes = 0;
   uint64_t live_count = 0;
 

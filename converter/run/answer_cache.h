@@ -41,7 +41,7 @@ class AnswerCache {
     return value;
   }
 
-  // Of all entries.
+  // The bytes of all entries.
   uint64_t ResidentBytes() const {
     const absl::MutexLock lock(&mutex_);
     return resident_bytes_;

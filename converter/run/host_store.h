@@ -22,17 +22,17 @@ using SharedHost = std::shared_ptr<const HostAnalysis>;
 
 class HostStore {
  public:
-  // Of files that are read when asked for. max_resident_bytes of `options` is
-  // for all hosts together; its progress is not used.
+  // Reads files when they are asked for. max_resident_bytes of `options` is for
+  // all hosts together; its progress is not used.
   HostStore(std::vector<std::string> paths, const ReadOptions& options);
-  // Of hosts that are in memory, and stay there.
+  // Keeps hosts that are in memory there.
   explicit HostStore(std::vector<std::unique_ptr<HostAnalysis>> hosts);
 
   using Progress = std::function<void(double)>;
 
   size_t size() const { return slots_.size(); }
 
-  // Of the hosts that are in memory.
+  // The bytes of the hosts that are in memory.
   uint64_t ResidentBytes();
 
   // The host of that number. By any thread; a host must not be asked for by two

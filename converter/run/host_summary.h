@@ -25,7 +25,8 @@ struct OomSummary {
 struct AllocatorSummary {
   std::string name;
   AllocatorInfo info;
-  // Of its first event after the baseline, and of its last; none without rows.
+  // The times of its first event after the baseline and of its last one; none
+  // without rows.
   struct Events {
     int64_t first_ns = 0;
     int64_t last_ns = 0;

@@ -27,7 +27,7 @@ absl::StatusOr<std::unique_ptr<Run>> Run::Open(const TraceFiles& files,
       options.threads > 0 ? options.threads
                           : std::max(1u, std::thread::hardware_concurrency());
   ReadOptions read = options.read;
-  // Of several hosts each has a thread of its own.
+  // Each of several hosts has a thread of its own.
   if (files.paths.size() == 1 && threads > 1) read.threads = threads;
   auto store = std::make_unique<HostStore>(files.paths, read);
   auto hosts = SummarizeHosts(store.get(), threads, options.progress);

@@ -38,7 +38,7 @@ class Run {
   static absl::StatusOr<std::unique_ptr<Run>> Open(const TraceFiles& files,
                                                    const RunOptions& options);
 
-  // Of traces that are in memory already, for tests.
+  // A run of traces that are in memory already, for tests.
   explicit Run(std::vector<std::unique_ptr<HostAnalysis>> hosts);
 
   const std::string& name() const { return name_; }
@@ -49,7 +49,7 @@ class Run {
   // that it had, without events, and TakeLoadFailure() says why. By one thread.
   SharedHost Load(size_t host) const;
 
-  // Of all hosts that are in memory.
+  // The bytes of all hosts that are in memory.
   uint64_t ResidentBytes() const { return store_->ResidentBytes(); }
 
   // Why a host that was asked for since the last call could not be read again:

@@ -104,7 +104,8 @@ struct AllocatorTrace {
   // Picoseconds since HostTrace::origin_ns, never falling.
   std::vector<int64_t> time_ps;
   std::vector<uint64_t> address;
-  // Of kAlloc and kFailed; of kRegion...: index into regions; of kFree: 0.
+  // The site of kAlloc and kFailed, an index into regions for kRegion..., 0 for
+  // kFree.
   std::vector<SiteId> site;
   // Index into contexts.
   std::vector<uint32_t> context;

@@ -17,7 +17,7 @@ struct ForecastSite {
   StringId shape = kEmptyString;
   int32_t dtype = 0;
   uint64_t requested_bytes = 0;
-  // Of these, what each example of the batch takes.
+  // The part of them that each example of the batch takes.
   uint64_t per_example_bytes = 0;
   // What it takes however small the batch is.
   uint64_t least_bytes = 0;
@@ -26,7 +26,7 @@ struct ForecastSite {
   bool is_laid_out_anew = false;
   // A recorded request of this site; kNoRow: it is forecast.
   uint32_t like = UINT32_MAX;
-  // Of an op that waits for it while others run.
+  // The op waits for it while other ops run.
   bool is_scratch = false;
 };
 
@@ -48,7 +48,7 @@ struct ForecastTrace {
   // "oom" or "ahead".
   std::string origin;
   std::string function;
-  // Of the pool; empty: not stated.
+  // The pool's name; empty: not stated.
   std::string allocator;
   // TensorFlow's id of the run of the function; 0: not known.
   int64_t step_id = 0;

@@ -15,7 +15,7 @@
 namespace oom_forensics {
 
 using SiteId = uint32_t;
-// Of a CompiledRequestTable; 0: none.
+// Index into a CompiledRequestTable; 0: none.
 using CompiledRequestId = uint32_t;
 
 enum class SiteMode : uint8_t { kUnknown, kEager, kGraph };

@@ -47,11 +47,11 @@ struct StackFrame {
 struct RecordedStack {
   // Innermost first.
   std::vector<StackFrame> frames;
-  // Of the innermost frame that is the user's; kNoLine: there is none.
+  // The innermost frame of the user's code; kNoLine: there is none.
   LineId user_line = kNoLine;
 };
 
-// Of an op of a graph.
+// The source lines of an op of a graph.
 struct OpSource {
   // Where it was called, and where the Keras object was made that it is of.
   StackIndex called = kNoStack;

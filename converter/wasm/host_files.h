@@ -22,14 +22,14 @@ struct HostFile {
   uint32_t mode;
 };
 
-// Of the functions below those that return int32_t return an errno, negative,
-// where they cannot. Paths are UTF-8, with "/" between folders.
+// The functions below that return int32_t return a negative errno on failure.
+// Paths are UTF-8, with "/" between folders.
 
 // A file descriptor; WASI reads, writes and closes it. `flags` are O_*.
 OOM_FORENSICS_IMPORT(open)
 int32_t HostOpen(const char* path, size_t path_bytes, int32_t flags);
 
-// Of what a link leads to, if `follow`.
+// Looks at what a link leads to, if `follow`.
 OOM_FORENSICS_IMPORT(look_at)
 int32_t HostLookAt(const char* path, size_t path_bytes, bool follow,
                    HostFile* file);

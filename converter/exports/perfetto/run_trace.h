@@ -20,7 +20,7 @@
 
 namespace oom_forensics {
 
-// Of each allocator.
+// Limits for each allocator.
 struct PerfettoLimits {
   // Stretches of events that a counter has values for.
   uint32_t counter_stretches = 50000;

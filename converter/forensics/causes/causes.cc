@@ -23,7 +23,7 @@ constexpr Finder kFinders[] = {
     FindBlockSlack,     FindFirstStepRegions,
 };
 
-// Of two causes that put down the same tensors, the one that knows more of them
+// Two causes may explain the same tensors. The one that explains more of them
 // is named.
 struct Precedence {
   const char* named;

@@ -263,7 +263,7 @@ std::optional<Cause> FindCollection(const OomCase& oom) {
 }
 
 std::optional<Cause> FindGrowingTensor(const OomCase& oom) {
-  // Of one op, called at one place: the newest outputs, that the program holds.
+  // The newest outputs that the program holds, by op and calling place.
   std::map<std::pair<StringId, StackIndex>, std::vector<Row>> live;
   for (const Row row : oom.live()) {
     const AllocationSite& site = oom.replay().SiteOf(row);

@@ -319,7 +319,7 @@ std::optional<Cause> FindStepsInOneCall(const OomCase& oom) {
       BeginOfRun(oom.replay(), oom.failure(), graph->step_id);
   for (const Row row : oom.live()) {
     const AllocationSite& site = oom.replay().SiteOf(row);
-    // Of what was there before, the batches alone: a thread of the pipeline
+    // Older tensors count only if they are batches: a thread of the pipeline
     // made them, or they came from NumPy.
     const bool is_of_program =
         row < begin && !oom.host().OpOf(site).empty() &&

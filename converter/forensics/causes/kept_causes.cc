@@ -72,10 +72,10 @@ std::vector<Row> FindRounds(const OomCase& oom) {
   return rounds;
 }
 
-// Of what was made from the first round up to the last one, what the program
-// does not hold by a name of each round's own: a list or a dict holds it, or
-// one object that of several rounds, or nobody. What was made after the first
-// that is collected is on its way there, whatever name it has until then.
+// The rows made from the first round up to the last that the program does not
+// hold by a name of each round's own. A list or a dict holds them, one object
+// holds those of several rounds, or nobody does. A row made after the first
+// collected one is on its way there, whatever name it has until then.
 std::vector<Row> RowsOfOlderRounds(const OomCase& oom,
                                    const std::vector<Row>& rounds) {
   absl::flat_hash_map<const Container*, std::set<std::ptrdiff_t>> rounds_of;

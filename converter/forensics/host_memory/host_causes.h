@@ -31,7 +31,7 @@ struct HostCase {
 struct HostCause {
   // As HostMemorySeries.verdict has them: "RETRACING".
   std::string kind;
-  // Of what the process may have.
+  // The share of what the process may have.
   double share = 0;
   std::string sentence;
   // Its sentence is that of the cause.

@@ -26,7 +26,7 @@ HostGrowth GrowthAtLast(const HostMemoryTrace& memory);
 // made: the user's frames around it, innermost first.
 struct HeldByLine {
   HostMemoryHolder holder;
-  // Of its blocks that were not drawn by chance.
+  // The largest of its blocks that were not drawn by chance.
   uint64_t largest_bytes = 0;
   // Its owner is an op.
   bool is_tensor = false;

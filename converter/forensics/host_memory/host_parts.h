@@ -27,7 +27,7 @@ struct HostParts {
 // When the samples were taken; empty: there are none.
 const std::vector<int64_t>& HostTimes(const HostMemoryTrace& memory);
 
-// Of the sample of that number.
+// Splits the memory of that sample into its parts.
 HostParts PartsAt(const HostMemoryTrace& memory, size_t sample);
 
 }  // namespace oom_forensics

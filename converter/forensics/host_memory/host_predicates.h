@@ -64,7 +64,7 @@ std::optional<SourceFrame> LineOf(const HostCase& host_case,
 uint64_t QuantityAt(const HostMemoryTrace& memory, std::string_view name,
                     int64_t time_ns);
 
-// Of the activities of a kind the one that most(activity) says most of.
+// The activity of a kind for which most(activity) is largest.
 template <typename Most>
 const HostActivity* LargestActivity(const HostCase& host_case,
                                     std::string_view kind, Most most) {

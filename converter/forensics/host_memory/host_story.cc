@@ -243,7 +243,7 @@ class HostStory {
   const uint64_t limit_;
   const uint64_t machine_;
   const uint64_t used_;
-  // Of a limit of the process alone.
+  // The limit and use of the process alone.
   const uint64_t own_limit_;
   const uint64_t own_used_;
   const HostGrowth growth_;

@@ -41,7 +41,7 @@ struct DevicePressure {
   uint64_t gap_bytes() const {
     return used_bytes() > pools_bytes ? used_bytes() - pools_bytes : 0;
   }
-  // Of the gap, what other processes hold; 0 also where it is not known.
+  // How much of the gap other processes hold; 0 also where it is not known.
   uint64_t others_bytes() const {
     return process_bytes > 0 && used_bytes() > process_bytes
                ? used_bytes() - process_bytes

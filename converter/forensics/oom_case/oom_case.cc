@@ -15,7 +15,7 @@
 namespace oom_forensics {
 namespace {
 
-// Of a limit, what a pool that is full has left in its gaps.
+// The share of a limit that a full pool has left in its gaps.
 constexpr double kCrumbs = 0.02;
 
 // TensorFlow's own chunk map is of the same moment as the failure's numbers,

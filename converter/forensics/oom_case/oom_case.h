@@ -56,7 +56,7 @@ class OomCase {
   uint64_t limit_bytes() const { return pool_.limit_bytes; }  // 0: unknown.
   // What the limit leaves for new regions.
   uint64_t allowed_growth_bytes() const { return pool_.AllowedGrowthBytes(); }
-  // What of that the pool could have had: nothing more than the device has.
+  // How much of that the pool could have had: no more than the device has.
   uint64_t growable_bytes() const { return pool_.GrowableBytes(); }
   // The pool may have grown by the request, but the device did not give it.
   bool device_is_full() const { return pool_.DeviceIsFull(); }

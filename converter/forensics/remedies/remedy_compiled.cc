@@ -63,7 +63,7 @@ ArgumentShapes ShapesOf(const CompiledModule& module) {
 // The modules of a function that differ in the shapes of their arguments only.
 struct Retraced {
   std::vector<const CompiledModule*> modules;
-  // Of the argument that differs most, each once.
+  // The shapes of the argument that differs most, each once.
   std::vector<std::string> shapes;
 };
 
