@@ -33,11 +33,12 @@ void AddColumns(const HostMemoryTrace& memory, const Query& query,
   const int64_t from_ns = times[begin];
   const int64_t width_ns =
       std::max<int64_t>(1, (times[end - 1] - from_ns) / ColumnCount(query));
+  const std::vector<HostParts> samples = PartsOverTime(memory);
   for (size_t i = begin; i < end; ++i) {
     const bool is_last = i + 1 == end || (times[i + 1] - from_ns) / width_ns !=
                                              (times[i] - from_ns) / width_ns;
     if (!is_last) continue;
-    const HostParts parts = PartsAt(memory, i);
+    const HostParts& parts = samples[i];
     HostMemoryColumn* const column = series->add_columns();
     column->set_time_ns(times[i]);
     column->set_used_bytes(parts.used_bytes);

@@ -1,7 +1,7 @@
 """What is left of jobs that die without a word: killed by the kernel, by a signal, by themselves.
 
-The kernel's kill is real where this machine lets a cgroup of memory be made (version 1, as
-root); the test says so where it does not.
+The kernel's kill is real where this machine lets a cgroup of memory be made, of version 1 or 2,
+as root. Where it does not, the test says so.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tensorboard.plugins.core import core_plugin
 
 SCRIPTS = Path(__file__).parent / "scripts"
 COMMAND = [sys.executable, "-m", "oom_forensics"]
-CGROUPS = Path("/sys/fs/cgroup/memory")
+CGROUPS = Path("/sys/fs/cgroup")
 MIB = 1 << 20
 # So long at most a job of these tests may run on a busy machine.
 TIMEOUT_S = 240
@@ -45,25 +45,34 @@ def environment(tmp_path: Path) -> dict[str, str]:
     }
 
 
+def new_cgroup(name: str) -> tuple[Path, str]:
+    """Returns the folder of a cgroup that can be made here, and the name of its limit's file."""
+    controllers = [
+        line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()
+    ]
+    for _, names, path in controllers:
+        if "memory" in names.split(","):
+            return CGROUPS / "memory" / path.strip("/") / name, "memory.limit_in_bytes"
+    # In version 2 only a cgroup without processes hands the memory controller on, or the top.
+    return CGROUPS / name, "memory.max"
+
+
 @pytest.fixture
 def cgroup(tmp_path: Path) -> Iterator[Path]:
     """A cgroup of 600 MiB; the machine's own limit stays far away."""
-    own = next(
-        (
-            line.split(":", 2)[2].strip()
-            for line in Path("/proc/self/cgroup").read_text().splitlines()
-            if ":memory:" in line
-        ),
-        "",
-    )
-    folder = CGROUPS / own.strip("/") / f"oom_forensics_{tmp_path.name}_{os.getpid()}"
+    folder, limit_file = new_cgroup(f"oom_forensics_{tmp_path.name}_{os.getpid()}")
     try:
         folder.mkdir()
-        (folder / "memory.limit_in_bytes").write_text(str(600 * MIB))
     except OSError as error:
         pytest.skip(f"no cgroup of memory can be made here: {error}")
-    yield folder
-    folder.rmdir()
+    try:
+        try:
+            (folder / limit_file).write_text(str(600 * MIB))
+        except OSError as error:
+            pytest.skip(f"a new cgroup cannot be given a limit here: {error}")
+        yield folder
+    finally:
+        folder.rmdir()
 
 
 def run_job(

@@ -30,33 +30,44 @@ const std::vector<int64_t>& HostTimes(const HostMemoryTrace& memory) {
   return used == nullptr ? none : used->time_ns;
 }
 
-HostParts PartsAt(const HostMemoryTrace& memory, size_t sample) {
-  const auto at = [&](std::string_view name) {
-    return At(memory, name, sample);
-  };
-  HostParts parts;
-  parts.used_bytes = at(schema::kHostUsed);
-  const uint64_t anon = at(schema::kRssAnon);
-  uint64_t left = anon;
-  const auto take = [&](uint64_t bytes) {
-    const uint64_t taken = std::min(left, bytes);
-    left -= taken;
-    return taken;
-  };
-  const uint64_t tensors = take(at(schema::kHostTensors));
-  const uint64_t pools = take(at(schema::kHostPools));
-  const uint64_t native = take(at(schema::kHostNative));
-  const uint64_t python = take(at(schema::kHostPython));
-  const uint64_t malloc_used = at(schema::kHostMallocUsed);
-  const uint64_t other =
-      take(malloc_used - std::min(malloc_used, tensors + pools + native));
-  const uint64_t held = take(at(schema::kHostMallocFree));
-  const uint64_t files = at(schema::kRssFile);
-  const uint64_t shared = at(schema::kRssShmem);
-  parts.bytes = {tensors, pools, native, python, other,
-                 held,    left,  files,  shared};
-  parts.resident_bytes = anon + files + shared;
-  return parts;
+std::vector<HostParts> PartsOverTime(const HostMemoryTrace& memory) {
+  std::vector<HostParts> samples(HostTimes(memory).size());
+  uint64_t malloc_used = 0;
+  uint64_t malloc_other = 0;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const auto at = [&](std::string_view name) { return At(memory, name, i); };
+    const uint64_t tensors = at(schema::kHostTensors);
+    const uint64_t pools = at(schema::kHostPools);
+    const uint64_t native = at(schema::kHostNative);
+    if (const uint64_t counted = at(schema::kHostMallocUsed);
+        counted != malloc_used) {
+      malloc_used = counted;
+      malloc_other = counted - std::min(counted, tensors + pools + native);
+    }
+    const uint64_t anon = at(schema::kRssAnon);
+    uint64_t left = anon;
+    const auto take = [&left](uint64_t bytes) {
+      const uint64_t taken = std::min(left, bytes);
+      left -= taken;
+      return taken;
+    };
+    HostParts& parts = samples[i];
+    const uint64_t files = at(schema::kRssFile);
+    const uint64_t shared = at(schema::kRssShmem);
+    // Each part takes from what the parts before it have left.
+    parts.bytes = {take(tensors),
+                   take(pools),
+                   take(native),
+                   take(at(schema::kHostPython)),
+                   take(malloc_other),
+                   take(at(schema::kHostMallocFree)),
+                   left,
+                   files,
+                   shared};
+    parts.used_bytes = at(schema::kHostUsed);
+    parts.resident_bytes = anon + files + shared;
+  }
+  return samples;
 }
 
 }  // namespace oom_forensics

@@ -27,8 +27,9 @@ struct HostParts {
 // When the samples were taken; empty: there are none.
 const std::vector<int64_t>& HostTimes(const HostMemoryTrace& memory);
 
-// Splits the memory of that sample into its parts.
-HostParts PartsAt(const HostMemoryTrace& memory, size_t sample);
+// Splits the memory of each sample into its parts. malloc is counted less often
+// than the blocks: each count is compared with the blocks of its own time.
+std::vector<HostParts> PartsOverTime(const HostMemoryTrace& memory);
 
 }  // namespace oom_forensics
 
