@@ -137,7 +137,7 @@ class AllocatorTable {
     std::string name;
     int cuda_device;
   };
-  // Names of allocators that are not known yet.
+  // The devices of allocators that are not known yet.
   std::vector<NamedDevice> named_devices_;
 };
 

@@ -26,8 +26,8 @@ void DescribeRequest(CompiledRun* run, uint64_t bytes, bool has_op,
 
 // "NAME/XlaCompile" for a kernel that asks in no op's name before it runs a
 // known module. XLA asks for memory while it compiles, to try algorithms on
-// tensors of the real sizes. Empty: `run` is past that, or no kernel's. Valid
-// as long as the run.
+// tensors of the real sizes. Empty: `run` is before or past that, or no
+// kernel's. Valid as long as the run.
 std::string_view CompilingOp(CompiledRun* run) noexcept;
 
 // The request that was described last is not over: it is described once more

@@ -45,7 +45,7 @@ class ReadBox {
   std::string oom_run() const;
   // Whether memory was short at the last sample.
   bool IsShort() const;
-  // The time of the last sample; the begin where there is none.
+  // The time of the last sample; the box's begin where there is none.
   int64_t last_ns() const;
 
   // The text of a line of a source file; empty: it is not known.

@@ -15,8 +15,8 @@ bool IsOfModule(std::string_view op_name) {
   return op_name == "XLA_Args" || op_name == "XLA_Retvals";
 }
 
-// An instruction that XLA merged from several has their names, with ";"
-// between.
+// The op_name of an instruction that XLA merged from several has all their
+// names, with ";" between; the first one counts.
 std::string_view OwnName(const HloInstruction& instruction) {
   const std::string_view first =
       instruction.op_name.substr(0, instruction.op_name.find(';'));

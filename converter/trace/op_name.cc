@@ -135,7 +135,7 @@ constexpr std::string_view kScopedFunctions[] = {
 
 // The forward op that a gradient's path names before the gradient's own op.
 bool IsOpOfForwardPass(std::string_view part) {
-  // tf.gradients names ops so in the bodies of loops, after any op.
+  // In the bodies of loops, tf.gradients adds this to the name of any op.
   const bool is_named = ConsumeSuffix(&part, "_grad");
   part = WithoutNumber(part);
   if (part.empty()) return false;

@@ -15,7 +15,7 @@
 namespace oom_forensics {
 
 using SiteId = uint32_t;
-// Index into a CompiledRequestTable; 0: none.
+// Id in a CompiledRequestTable; 0: none.
 using CompiledRequestId = uint32_t;
 
 enum class SiteMode : uint8_t { kUnknown, kEager, kGraph };

@@ -47,13 +47,11 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 def new_cgroup(name: str) -> tuple[Path, str]:
     """Returns the folder of a cgroup that can be made here, and the name of its limit's file."""
-    controllers = [
-        line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()
-    ]
-    for _, names, path in controllers:
-        if "memory" in names.split(","):
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if "memory" in controllers.split(","):
             return CGROUPS / "memory" / path.strip("/") / name, "memory.limit_in_bytes"
-    # In version 2 only a cgroup without processes hands the memory controller on, or the top.
+    # Version 2: the top, because a cgroup that has processes cannot limit its children's memory.
     return CGROUPS / name, "memory.max"
 
 
@@ -61,18 +59,14 @@ def new_cgroup(name: str) -> tuple[Path, str]:
 def cgroup(tmp_path: Path) -> Iterator[Path]:
     """A cgroup of 600 MiB; the machine's own limit stays far away."""
     folder, limit_file = new_cgroup(f"oom_forensics_{tmp_path.name}_{os.getpid()}")
-    try:
-        folder.mkdir()
-    except OSError as error:
-        pytest.skip(f"no cgroup of memory can be made here: {error}")
-    try:
+    with contextlib.ExitStack() as cleanup:
         try:
+            folder.mkdir()
+            cleanup.callback(folder.rmdir)
             (folder / limit_file).write_text(str(600 * MIB))
         except OSError as error:
-            pytest.skip(f"a new cgroup cannot be given a limit here: {error}")
+            pytest.skip(f"no cgroup of memory can be made here: {error}")
         yield folder
-    finally:
-        folder.rmdir()
 
 
 def run_job(

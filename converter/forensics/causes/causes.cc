@@ -23,8 +23,8 @@ constexpr Finder kFinders[] = {
     FindBlockSlack,     FindFirstStepRegions,
 };
 
-// Two causes may explain the same tensors. The one that explains more of them
-// is named.
+// Two causes may explain the same tensors. The one that knows more about them
+// is named, the other one hidden.
 struct Precedence {
   const char* named;
   const char* hidden;
