@@ -76,3 +76,11 @@ def test_what_a_look_is_refused_is_no_out_of_memory_of_the_job(looks: Recording)
     assert "out of memory" in looks.done.stdout
     assert "refused in all: 1\n" in looks.done.stdout
     assert len(runs(looks, "oom")) == 1
+
+
+def test_what_the_program_drops_during_a_look_does_not_live_until_its_end(
+    record: Callable[..., Recording],
+) -> None:
+    said = record(SCRIPTS / "dropped.py").done.stdout
+    took_s, lived_on_s = map(float, said.split())
+    assert lived_on_s < took_s / 3

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import gc
 import itertools
 import sys
 import threading
@@ -26,7 +25,7 @@ from oom_forensics.in_training.evidence.settings import EvidenceSettings
 from oom_forensics.in_training.evidence.written_run import Deadline
 from oom_forensics.in_training.keepers.chains import Chain, ChainFinder
 from oom_forensics.in_training.keepers.heap import Heap
-from oom_forensics.in_training.keepers.live_tensors import LiveTensor
+from oom_forensics.in_training.keepers.objects import each_object
 from oom_forensics.in_training.keepers.roots import Roots
 from oom_forensics.in_training.source.code_origin import CodeOrigin
 from oom_forensics.in_training.source.frames import places_of_user, stack_of, stack_of_summaries
@@ -34,10 +33,9 @@ from oom_forensics.in_training.source.frames import places_of_user, stack_of, st
 _HOLDER = 5
 _STACK = 6
 # Of each part of the search.
-_LIMIT_S = 1.0
-# The search takes memory itself, some ten MiB of a heap as large as Keras' own, and for its second
-# what the program lets go of meanwhile stays. So it is made where half of the memory is left;
-# else, and where no more than this is, only where threads are is told.
+_LIMIT_S = 2.0
+# The search takes memory itself, some ten MiB of a heap as large as Keras' own. So it is made where
+# half of the memory is left; else, and where no more than this is, only where threads are is told.
 _MOST_PERCENT = 50
 _LEAST_LEFT_BYTES = 128 << 20
 _MOST_HOLDERS = 3
@@ -93,27 +91,22 @@ def _look(library: CollectorLibrary, percent: int, left_bytes: int) -> None:
         where = places_of_user(stack_of(frames.get(thread.ident or 0), origin))
         if where:
             _tell(library, _STACK, thread.name, where, percent)
-    main = frames.get(threading.main_thread().ident or 0)
+    # Before the search: a frame that is held keeps its variables when its function returns.
+    roots = Roots(frames.get(threading.main_thread().ident or 0), origin)
     del frames
     if percent > _MOST_PERCENT or left_bytes < _LEAST_LEFT_BYTES:
         return
     held = _largest(library, Deadline(_LIMIT_S))
     if not held:
         return
-    heap = Heap()
-    try:
-        # The container itself is what a chain leads to.
-        wanted = [LiveTensor(each.container, 0, each.bytes) for each in held]
-        finder = ChainFinder(heap, wanted, Roots(main, origin), Deadline(_LIMIT_S))
-        for each in held:
-            chain = finder.chain_of(each.container)
-            if chain is not None:
-                text = _name_of(chain)
-                where = places_of_user(chain.stack)
-                _tell(library, _HOLDER, text, where, percent, each.items, each.bytes)
-    finally:
-        heap.forget()
-        held.clear()
+    keys = [each.container for each in held]
+    heap = Heap(Deadline(_LIMIT_S), {})
+    # The container itself is what a chain leads to.
+    chains = dict(ChainFinder(heap, keys, roots, Deadline(_LIMIT_S)).chains_of(keys))
+    for each in held:
+        if chain := chains.get(each.container):
+            where = places_of_user(chain.stack)
+            _tell(library, _HOLDER, _name_of(chain), where, percent, each.items, each.bytes)
 
 
 def _name_of(chain: Chain) -> str:
@@ -143,7 +136,8 @@ def _tell(
 class _Held(NamedTuple):
     """A container with the arrays and tensors that are in it, or in containers in it."""
 
-    container: Any
+    container: int
+    """Its id."""
     items: int
     bytes: int
 
@@ -168,38 +162,33 @@ def _largest(library: CollectorLibrary, deadline: Deadline) -> list[_Held]:
 
     leaves = {np.ndarray, EagerTensor}
     direct: dict[int, int] = {}
-    containers = [each for each in gc.get_objects() if type(each) in _CONTAINERS]
-    found: list[_Held] = []
-    try:
-        # First what they hold themselves, then with the containers that are in them.
-        for is_nested in (False, True):
-            inner = dict(direct)
-            for each in containers:
-                if deadline.passed:
-                    break
-                with contextlib.suppress(RuntimeError):  # A thread changed it meanwhile.
-                    items, scale = _items_of(each)
-                    if leaves.isdisjoint(map(type, items)) and (
-                        not is_nested or inner.keys().isdisjoint(map(id, items))
-                    ):
-                        continue
-                    seen: set[int] = set()
-                    held_bytes = 0
-                    for item in items:
-                        if type(item) in leaves:
-                            held_bytes += bytes_of(item, seen)
-                        elif is_nested:
-                            held_bytes += inner.get(id(item), 0)
-                    held_bytes = int(held_bytes * scale)
-                    if held_bytes <= inner.get(id(each), 0):
-                        continue
-                    direct[id(each)] = held_bytes
-                    if held_bytes >= _LEAST_BYTES:
-                        found.append(_Held(each, len(each), held_bytes))
-        found.sort(key=lambda held: -held.bytes)
-        return found[:_MOST_HOLDERS]
-    finally:
-        containers.clear()
+    found: dict[int, _Held] = {}
+    # First what they hold themselves, then with the containers that are in them.
+    for is_nested in (False, True):
+        inner = dict(direct)
+        for each in each_object(deadline):
+            if type(each) not in _CONTAINERS:
+                continue
+            with contextlib.suppress(RuntimeError):  # A thread changed it meanwhile.
+                items, scale = _items_of(each)
+                if leaves.isdisjoint(map(type, items)) and (
+                    not is_nested or inner.keys().isdisjoint(map(id, items))
+                ):
+                    continue
+                seen: set[int] = set()
+                held_bytes = 0
+                for item in items:
+                    if type(item) in leaves:
+                        held_bytes += bytes_of(item, seen)
+                    elif is_nested:
+                        held_bytes += inner.get(id(item), 0)
+                held_bytes = int(held_bytes * scale)
+                if held_bytes <= inner.get(id(each), 0):
+                    continue
+                direct[id(each)] = held_bytes
+                if held_bytes >= _LEAST_BYTES:
+                    found[id(each)] = _Held(id(each), len(each), held_bytes)
+    return sorted(found.values(), key=lambda held: -held.bytes)[:_MOST_HOLDERS]
 
 
 def _items_of(container: Any) -> tuple[Collection[Any], float]:

@@ -9,23 +9,24 @@ a gradient tape keeps is held by TensorFlow's C++, where Python sees nobody; see
 
 from __future__ import annotations
 
-import gc
 from collections import Counter, deque
-from collections.abc import Sequence
-from types import FrameType, GeneratorType, ModuleType
+from collections.abc import Iterator, Sequence
+from types import FrameType, GeneratorType
 from typing import Any, NamedTuple
 
 from oom_forensics.in_training.evidence.written_run import Deadline
 from oom_forensics.in_training.keepers import safe_looks
 from oom_forensics.in_training.keepers.heap import Heap
 from oom_forensics.in_training.keepers.links import Link, is_transparent, link_to
-from oom_forensics.in_training.keepers.live_tensors import LiveTensor
+from oom_forensics.in_training.keepers.objects import FoundAgain
 from oom_forensics.in_training.keepers.roots import Roots
 from oom_forensics.in_training.source.frames import Stack, stack_of
 
 # How far and how wide the search goes.
 _MOST_LEVELS = 24
 _MOST_OBJECTS = 60_000
+# Of so many at a time the objects on their chains are held, while they are put into words.
+_MOST_AT_ONCE = 2_000
 
 
 class Chain(NamedTuple):
@@ -42,70 +43,69 @@ _NOT_HELD_YET = "that no variable holds yet"
 
 
 class ChainFinder:
-    """Finds the chains of some tensors. Holds them: keep it for the moment only."""
+    """Finds the chains of some objects, by their ids: it holds none of them."""
 
-    def __init__(
-        self, heap: Heap, tensors: Sequence[LiveTensor], roots: Roots, deadline: Deadline
-    ) -> None:
+    def __init__(self, heap: Heap, keys: Sequence[int], roots: Roots, deadline: Deadline) -> None:
         self._heap = heap
         self._roots = roots
-        self._objects: dict[int, Any] = {}
-        self._referrers: dict[int, list[int]] = {}
+        # In the order in which they were found.
+        self._known: dict[int, None] = {}
+        # Of an object: what refers to it, each once.
+        self._referrers: dict[int, dict[int, None]] = {}
         self._next: dict[int, int | None] = {}
-        self._tapes = [id(tape) for tape in heap.tapes]
-        # Our own references are none of the user's.
-        self._own = {id(tensors), id(self._objects), *map(id, tensors), *heap.own}
         self._looked_above: set[int] = set()
         self._of_user: set[int] = set()
-        self._explore([*(each.holder for each in tensors), *heap.tapes], deadline)
+        self._explore([*keys, *heap.tapes], deadline)
 
-    def chain_of(self, holder: object) -> Chain | None:
-        """Returns the chain that keeps a tensor or variable; None if it was not found."""
-        path = self._path(id(holder))
-        if path is not None:
-            return self._in_words(path)
-        return self._of_tapes(holder) if self._has_no_root(id(holder)) else None
+    def chains_of(self, keys: Sequence[int]) -> Iterator[tuple[int, Chain]]:
+        """Yields the chains that keep objects, a tensor or a variable each, as far as found."""
+        of_tapes = self._likeliest_of_tapes()
+        for first in range(0, len(keys), _MOST_AT_ONCE):
+            yield from self._in_words_at_once(keys[first : first + _MOST_AT_ONCE], of_tapes)
 
-    def _explore(self, start: list[Any], deadline: Deadline) -> None:
+    def _in_words_at_once(
+        self, keys: Sequence[int], of_tapes: Chain | None
+    ) -> list[tuple[int, Chain]]:
+        ways = {key: self._way(key) for key in keys}
+        outside = {key for key, way in ways.items() if way == [key] and self._has_no_root(key)}
+        unnamed = {key: self._unheld_referrers(key) for key in outside}
+        found = FoundAgain({each for way in (*ways.values(), *unnamed.values()) for each in way})
+        chains: list[tuple[int, Chain]] = []
+        for key, way in ways.items():
+            if key in outside:
+                if (held := found.get(key)) is not None:
+                    containers = [found.path([each, key]) for each in unnamed[key]]
+                    chains.append((key, _held_outside(held, of_tapes, containers)))
+            elif key in self._next and (path := found.path(way)) is not None:
+                chains.append((key, self._in_words(path)))
+        return chains
+
+    def _explore(self, start: list[int], deadline: Deadline) -> None:
         """Follows references upwards, as far as time and room allow and it is of use."""
-        self._objects.update((id(each), each) for each in start)
-        level = set(self._objects)
+        self._known = dict.fromkeys(start)
+        level = set(self._known)
         targets = set(level)
         for _ in range(_MOST_LEVELS):
             self._walk_back()
             if not level or targets <= self._of_user:
                 return
             above: set[int] = set()
-            wanted = set(level)
-            for referrer in self._heap.referrers_of(level):
-                self._look_at(referrer, wanted, above)
-                if deadline.passed or len(self._objects) > _MOST_OBJECTS:
+            for holder, held in self._heap.references_to(level):
+                if holder == held:
+                    continue
+                self._referrers.setdefault(held, {})[holder] = None
+                if holder not in self._known:
+                    self._known[holder] = None
+                    if not self._is_end(holder):
+                        above.add(holder)
+                if deadline.passed or len(self._known) > _MOST_OBJECTS:
                     self._walk_back()
                     return
             self._looked_above |= level
             level = above
 
-    def _look_at(self, referrer: Any, wanted: set[int], above: set[int]) -> None:
-        key = id(referrer)
-        if key in self._own or (type(referrer) is FrameType and _is_ours(referrer)):
-            return
-        for held in gc.get_referents(referrer):
-            if id(held) in wanted and id(held) != key:
-                ways = self._referrers.setdefault(id(held), [])
-                if key not in ways:
-                    ways.append(key)
-        if key not in self._objects:
-            self._objects[key] = referrer
-            if not self._is_end(referrer):
-                above.add(key)
-                wanted.add(key)
-
-    def _is_end(self, instance: object) -> bool:
-        return (
-            id(instance) in self._roots.module_names
-            or type(instance) is ModuleType
-            or safe_looks.has_base(instance, type)
-        )
+    def _is_end(self, key: int) -> bool:
+        return key in self._roots.module_names or key in self._heap.ends
 
     def _walk_back(self) -> None:
         """Finds, from the roots down, the next object towards a root of each."""
@@ -118,8 +118,8 @@ class ChainFinder:
         # that is running is nearer.
         for of_user in (True, False):
             queue: deque[int] = deque()
-            for key, each in self._objects.items():
-                if key not in self._next and self._is_root(each, of_user):
+            for key in self._known:
+                if key not in self._next and self._is_root(key, of_user):
                     self._next[key] = None
                     queue.append(key)
             while queue:
@@ -131,14 +131,13 @@ class ChainFinder:
             if of_user:
                 self._of_user = set(self._next)
 
-    def _is_root(self, instance: object, of_user: bool) -> bool:
-        key = id(instance)
+    def _is_root(self, key: int, of_user: bool) -> bool:
         local = self._roots.locals.get(key)
         if local is not None and local.is_user >= of_user:
             return True
         if key in self._roots.module_names:
             return not of_user or key in self._roots.user_modules
-        return not of_user and self._is_end(instance)
+        return not of_user and key in self._heap.ends
 
     def _has_no_root(self, key: int) -> bool:
         """Whether all that leads to an object was looked at, and is nobody's."""
@@ -154,16 +153,26 @@ class ChainFinder:
                     above.append(referrer)
         return True
 
-    def _path(self, key: int) -> list[Any] | None:
-        """Returns the objects from a root to this one."""
-        if key not in self._next:
+    def _way(self, key: int) -> list[int]:
+        """Returns the ids from a root to this one; itself alone if no way is known."""
+        way = [key]
+        while (holder := self._next.get(way[-1])) is not None:
+            way.append(holder)
+        return way[::-1]
+
+    def _unheld_referrers(self, key: int) -> list[int]:
+        return [each for each in self._referrers.get(key, ()) if not self._referrers.get(each)]
+
+    def _likeliest_of_tapes(self) -> Chain | None:
+        """Returns how most gradient tapes are kept."""
+        ways = [self._way(tape) for tape in self._heap.tapes if tape in self._next]
+        found = FoundAgain({each for way in ways for each in way}) if ways else None
+        paths = [found.path(way) for way in ways] if found is not None else []
+        chains = [self._in_words(path) for path in paths if path is not None]
+        if not chains:
             return None
-        path = []
-        at: int | None = key
-        while at is not None:
-            path.append(self._objects[at])
-            at = self._next[at]
-        return path[::-1]
+        likeliest = Counter(map(_shape, chains)).most_common(1)[0][0]
+        return next(chain for chain in chains if _shape(chain) == likeliest)
 
     def _in_words(self, path: list[Any]) -> Chain:
         stack: Stack = ()
@@ -195,39 +204,6 @@ class ChainFinder:
                 stack = stack_of(frame, self._roots.origin)
         return Chain(tuple(links), stack)
 
-    def _of_tapes(self, holder: Any) -> Chain | None:
-        """Explains a tensor that nothing in Python leads to.
-
-        A gradient tape keeps the inputs and outputs of what it recorded in tuples that only
-        its C++ part knows. If there are tapes, it is one of them: most likely one of those
-        that are kept in the same way as most tapes are.
-        """
-        tensor = link_to(holder, None)
-        chains = [chain for chain in map(self._chain_of_tape, self._tapes) if chain is not None]
-        if not chains:
-            unnamed = self._unnamed_container(id(holder))
-            if unnamed is None:
-                return Chain((_HELD_OUTSIDE, tensor), ())
-            return Chain((link_to(unnamed, None)._replace(place=_NOT_HELD_YET), tensor), ())
-        likeliest = Counter(_shape(chain) for chain in chains).most_common(1)[0][0]
-        chain = next(chain for chain in chains if _shape(chain) == likeliest)
-        return Chain((*chain.links, tensor), chain.stack)
-
-    def _unnamed_container(self, key: int) -> Any | None:
-        """Returns the list that holds an object and that only a running expression knows.
-
-        A comprehension builds one before any variable has it.
-        """
-        for referrer in self._referrers.get(key, ()):
-            found = self._objects[referrer]
-            if type(found) in (list, dict, set) and not self._referrers.get(referrer):
-                return found
-        return None
-
-    def _chain_of_tape(self, key: int) -> Chain | None:
-        path = self._path(key)
-        return self._in_words(path) if path is not None else None
-
 
 def _suspended_frame(instance: object) -> FrameType | None:
     return instance.gi_frame if type(instance) is GeneratorType else None
@@ -237,5 +213,19 @@ def _shape(chain: Chain) -> tuple[tuple[str, str, str], ...]:
     return tuple((link.kind, link.name, link.place) for link in chain.links)
 
 
-def _is_ours(frame: FrameType) -> bool:
-    return "/oom_forensics/in_training/" in frame.f_code.co_filename
+def _held_outside(
+    held: Any, of_tapes: Chain | None, containers: Sequence[list[Any] | None]
+) -> Chain:
+    """Explains a tensor that nothing in Python leads to; `containers` hold it, and nobody them.
+
+    A gradient tape keeps the inputs and outputs of what it recorded in tuples that only its C++
+    part knows. If there are tapes, it is one of them: most likely one of those that are kept in
+    the same way as most tapes are. A comprehension builds a list before any variable has it.
+    """
+    tensor = link_to(held, None)
+    if of_tapes is not None:
+        return Chain((*of_tapes.links, tensor), of_tapes.stack)
+    for path in containers:
+        if path is not None and type(path[0]) in (list, dict, set):
+            return Chain((link_to(path[0], None)._replace(place=_NOT_HELD_YET), tensor), ())
+    return Chain((_HELD_OUTSIDE, tensor), ())

@@ -14,11 +14,15 @@ import types
 import typing
 import weakref
 from array import array
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from oom_forensics.in_training.evidence.written_run import Deadline
+from oom_forensics.in_training.keepers.objects import each_object
 from oom_forensics.in_training.keepers.safe_looks import has_base
 
 # They hold no tensor of anybody's, and are half of a heap.
@@ -40,86 +44,76 @@ _HOLD_NOTHING = (
     inspect.Signature,
     typing.ForwardRef,
 )
-# References that are read once, 8 bytes each; what more there are is asked at each level.
+# They may be so long that a list of all they hold would not fit into memory.
+_LONG = (list, tuple, set, deque)
+# References that are read, 8 bytes each.
 _MOST_REFERENCES = 8 << 20
 # How many are compared at a time.
 _BLOCK = 1 << 19
 
+Look = Callable[[Any], None]
+
 
 class Heap:
-    """The tensors, the variables and the gradient tapes of a moment, and what may hold them.
+    """What referred to what at about one moment, by ids: it holds no object."""
 
-    It holds all of them, itself too: whoever makes one calls `forget` when done, or they
-    live until Python looks for cycles.
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, deadline: Deadline, look_at: dict[type, Look]) -> None:
+        """`look_at` has, by class, who is shown its objects, and those of derived classes."""
         from tensorflow.python.eager.backprop import GradientTape
-        from tensorflow.python.framework.ops import EagerTensor
-        from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
-        self.tensors: list[Any] = []
-        self.variables: list[Any] = []
-        self.tapes: list[Any] = []
-        self._holders: list[Any] = []
-        special: dict[type, list[Any] | None] = dict.fromkeys(_HOLD_NOTHING)
-        special[EagerTensor] = self.tensors
-        for each in gc.get_objects():
-            kind = type(each)
-            if kind is types.FunctionType:
-                if each.__closure__ or each.__defaults__ or each.__kwdefaults__:
-                    self._holders.append(each)
-                continue
-            if kind not in special:
-                special[kind] = (
-                    self.variables
-                    if has_base(each, BaseResourceVariable)
-                    else self.tapes
-                    if has_base(each, GradientTape)
-                    else self._holders
-                )
-            place = special[kind]
-            if place is None:
-                continue
-            place.append(each)
-            # A tensor may have another as an attribute: Keras leaves the logits of a softmax or
-            # a sigmoid with its output.
-            if place is not self._holders:
-                self._holders.append(each)
+        self.tapes: list[int] = []
+        """The gradient tapes."""
+        self.ends: set[int] = set()
+        """Classes and modules: what they hold is held for good."""
+        self._holders = array("Q")
         self._referents = array("Q")
         # Of each holder, how many references there are up to its last.
         self._ends = array("Q")
-        for each in self._holders:
-            if len(self._referents) > _MOST_REFERENCES:
+        looks: dict[type, Look | None] = {
+            GradientTape: lambda tape: self.tapes.append(id(tape)),
+            types.ModuleType: lambda module: self.ends.add(id(module)),
+            type: lambda kind: self.ends.add(id(kind)),
+            **look_at,
+        }
+        bases = (GradientTape, type, *look_at)
+        passed_over = set(_HOLD_NOTHING)
+        for each in each_object(deadline):
+            kind = type(each)
+            if kind in passed_over or (kind in _MAY_BE_OURS and _is_of_no_use(each)):
+                continue
+            if kind not in looks:
+                looks[kind] = next((looks[base] for base in bases if has_base(each, base)), None)
+            if look := looks[kind]:
+                look(each)
+            left = _MOST_REFERENCES - len(self._referents)
+            if left == 0:
                 break
-            self._referents.extend(map(id, gc.get_referents(each)))
+            held = each if kind in _LONG else gc.get_referents(each)
+            # What is not tracked, numbers and texts above all, leads nowhere.
+            self._referents.extend(map(id, filter(gc.is_tracked, islice(held, left))))
+            self._holders.append(id(each))
             self._ends.append(len(self._referents))
 
-    def forget(self) -> None:
-        """Holds nothing any more."""
-        for each in (self.tensors, self.variables, self.tapes, self._holders):
-            each.clear()
-
-    def referrers_of(self, keys: set[int]) -> Iterator[Any]:
-        """Yields the objects that refer to any of those with these ids, or did at first."""
+    def references_to(self, keys: set[int]) -> Iterator[tuple[int, int]]:
+        """Yields the holder and the held of each reference to one of these ids."""
         wanted = np.sort(np.fromiter(keys, np.uint64, len(keys)))
+        holders = np.frombuffer(self._holders, np.uint64)
         referents = np.frombuffer(self._referents, np.uint64)
         ends = np.frombuffer(self._ends, np.uint64)
-        last = -1
         for first in range(0, len(referents), _BLOCK):
             block = referents[first : first + _BLOCK]
             nearest = wanted[np.minimum(np.searchsorted(wanted, block), len(wanted) - 1)]
-            hits = np.flatnonzero(nearest == block) + first
-            for holder in np.unique(np.searchsorted(ends, hits, side="right")).tolist():
-                if holder != last:
-                    last = holder
-                    yield self._holders[holder]
-        for at in range(len(self._ends), len(self._holders)):
-            if not keys.isdisjoint(map(id, gc.get_referents(self._holders[at]))):
-                yield self._holders[at]
+            hits = np.flatnonzero(nearest == block)
+            at = np.searchsorted(ends, hits + first, side="right")
+            yield from zip(holders[at].tolist(), block[hits].tolist(), strict=True)
 
-    @property
-    def own(self) -> set[int]:
-        """The ids of the lists of this very look."""
-        lists = (self.tensors, self.variables, self.tapes, self._holders)
-        return {id(each) for each in lists} | {id(vars(self))}
+
+_MAY_BE_OURS = (types.FunctionType, types.FrameType, types.GeneratorType)
+
+
+def _is_of_no_use(each: Any) -> bool:
+    """Whether it is a function that holds nothing, or a part of this very look."""
+    if type(each) is types.FunctionType:
+        return not (each.__closure__ or each.__defaults__ or each.__kwdefaults__)
+    code = each.f_code if type(each) is types.FrameType else each.gi_code
+    return "/oom_forensics/in_training/" in code.co_filename

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from oom_forensics.in_training.collector_library import CollectorLibrary
@@ -12,7 +12,7 @@ from oom_forensics.in_training.evidence.written_run import WrittenRun
 from oom_forensics.in_training.keepers.chains import Chain, ChainFinder
 from oom_forensics.in_training.keepers.heap import Heap
 from oom_forensics.in_training.keepers.links import Link
-from oom_forensics.in_training.keepers.live_tensors import AddressOf, LiveTensor, live_tensors
+from oom_forensics.in_training.keepers.live_tensors import AddressOf, LiveTensor, LiveTensors
 from oom_forensics.in_training.keepers.roots import Roots
 from oom_forensics.in_training.source.code_origin import CodeOrigin
 from oom_forensics.in_training.source.shown_paths import ShownPaths
@@ -50,32 +50,21 @@ def _planes_of(run: WrittenRun, settings: EvidenceSettings, address_of: AddressO
     origin = CodeOrigin(settings.user_paths, settings.library_paths)
     paths = ShownPaths(settings.source_paths)
     plane = SourcePlane(paths, _FIRST_ID)
-    heap = Heap()
-    tensors: list[LiveTensor] = []
-    try:
-        tensors += live_tensors(heap, run.deadline, address_of)
-        if not tensors:
-            return None
-        finder = ChainFinder(heap, tensors, Roots(run.frame, origin), run.deadline)
-        for keeper in _groups(_chains(tensors, finder)):
-            plane.add_keeper(
-                [address - run.address_shift for address in keeper.addresses],
-                keeper.size_bytes,
-                [paths.without_file(link.text) for link in keeper.links],
-                keeper.chain.stack,
-            )
-        return plane.serialized()
-    finally:
-        # The user's tensors are to go when the user lets go of them.
-        heap.forget()
-        tensors.clear()
-
-
-def _chains(tensors: list[LiveTensor], finder: ChainFinder) -> Iterator[tuple[LiveTensor, Chain]]:
-    for tensor in tensors:
-        chain = finder.chain_of(tensor.holder)
-        if chain is not None:
-            yield tensor, chain
+    live_tensors = LiveTensors(address_of)
+    heap = Heap(run.deadline, live_tensors.looks)
+    tensors = {each.holder: each for each in live_tensors.by_size()}
+    if not tensors:
+        return None
+    finder = ChainFinder(heap, list(tensors), Roots(run.frame, origin), run.deadline)
+    chains = finder.chains_of(list(tensors))
+    for keeper in _groups((tensors[key], chain) for key, chain in chains):
+        plane.add_keeper(
+            [address - run.address_shift for address in keeper.addresses],
+            keeper.size_bytes,
+            [paths.without_file(link.text) for link in keeper.links],
+            keeper.chain.stack,
+        )
+    return plane.serialized()
 
 
 def _groups(found: Iterable[tuple[LiveTensor, Chain]]) -> list[Keeper]:

@@ -7,11 +7,10 @@ copies it where sparse updates went before, and may wait for a lock of the faili
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from oom_forensics.in_training.evidence.written_run import Deadline
-from oom_forensics.in_training.keepers.heap import Heap
+from oom_forensics.in_training.keepers.heap import Look
 
 # Smaller ones do not fill a device.
 _LEAST_BYTES = 1024
@@ -25,42 +24,56 @@ AddressOf = Callable[[Any], int]
 class LiveTensor(NamedTuple):
     """A tensor that Python holds, or the variable that it is the value of."""
 
-    holder: Any
-    """The EagerTensor or the variable. Hold it for the moment only."""
+    holder: int
+    """The id of the EagerTensor or the variable."""
     address: int
     size_bytes: int
 
 
-def live_tensors(heap: Heap, deadline: Deadline, address_of: AddressOf) -> list[LiveTensor]:
-    """Returns the tensors of at least 1 KiB, the largest first; one for each address."""
-    found: dict[int, LiveTensor] = {}
-    # What keeps a variable keeps its value: the variable is the better holder.
-    for holder, tensor, described in [
-        *_values_of(heap.variables),
-        *((each, each, each) for each in heap.tensors),
-    ]:
-        if deadline.passed:
-            break
+class LiveTensors:
+    """The tensors that a look at the heap finds. It holds none of them."""
+
+    def __init__(self, address_of: AddressOf) -> None:
+        from tensorflow.python.framework.ops import EagerTensor
+        from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
+
+        self._address_of = address_of
+        # By address. What keeps a variable keeps its value: the variable is the better holder.
+        self._tensors: dict[int, LiveTensor] = {}
+        self._variables: dict[int, LiveTensor] = {}
+        self._handle_type = EagerTensor
+        self.looks: dict[type, Look] = {
+            EagerTensor: self._see_tensor,
+            BaseResourceVariable: self._see_variable,
+        }
+        """For `Heap`."""
+
+    def by_size(self) -> list[LiveTensor]:
+        """Returns those of at least 1 KiB, the largest first; one for each address."""
+        found = {**self._tensors, **self._variables}.values()
+        return sorted(found, key=lambda each: -each.size_bytes)[:_MOST_TENSORS]
+
+    def _see_tensor(self, tensor: Any) -> None:
+        self._see(tensor, tensor, self._tensors)
+
+    def _see_variable(self, variable: Any) -> None:
+        # The handle of a graph's variable leads nowhere.
+        if type(handle := vars(variable).get("_handle")) is self._handle_type:
+            value = _Value(variable._dtype, variable._shape)
+            self._see(variable, handle, self._variables, value)
+
+    def _see(
+        self, holder: Any, tensor: Any, found: dict[int, LiveTensor], value: _Value | None = None
+    ) -> None:
         with contextlib.suppress(Exception):
             # First: of a tensor that waits for its memory TensorFlow's attributes lead nowhere.
-            if address := address_of(tensor):
+            if address := self._address_of(tensor):
+                described = value or tensor
                 size_bytes = described.dtype.size * (described.shape.num_elements() or 0)
                 if size_bytes >= _LEAST_BYTES:
-                    found.setdefault(address, LiveTensor(holder, address, size_bytes))
-    by_size = sorted(found.values(), key=lambda each: -each.size_bytes)
-    return by_size[:_MOST_TENSORS]
+                    found.setdefault(address, LiveTensor(id(holder), address, size_bytes))
 
 
 class _Value(NamedTuple):
     dtype: Any
     shape: Any
-
-
-def _values_of(variables: list[Any]) -> Iterator[tuple[Any, Any, Any]]:
-    """Yields each variable with its handle, and the type and shape of its value."""
-    from tensorflow.python.framework.ops import EagerTensor
-
-    for variable in variables:
-        # The handle of a graph's variable leads nowhere.
-        if type(handle := vars(variable).get("_handle")) is EagerTensor:
-            yield variable, handle, _Value(variable._dtype, variable._shape)
