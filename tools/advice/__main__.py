@@ -42,6 +42,11 @@ def main() -> int:
         "--seed", type=int, help="jobs put together by chance, instead of those of the corpus"
     )
     parser.add_argument("--count", type=int, default=80, help="with --seed: how many")
+    parser.add_argument(
+        "--promises-only",
+        action="store_true",
+        help="do not seek how far a promise that held is from the truth: ten runs a job less",
+    )
     options = parser.parse_args()
     trials = Trials(CACHE / "trials.json")
     corpus = {job.name: job for job in read_corpus()}
@@ -49,15 +54,20 @@ def main() -> int:
         corpus = {job.name: job for job in generated_jobs(options.seed, options.count, trials)}
     if options.lines:
         known = _read(options.lines, corpus)
-        text = page([known[name] for name in corpus if name in known], len(corpus))
-        options.page.write_text(text)
+        _write(options, [known[name] for name in corpus if name in known], len(corpus))
         return 0
     unknown = set(options.jobs) - set(corpus)
     if unknown:
         parser.error(f"no such job: {', '.join(sorted(unknown))}")
 
     def followed(name: str) -> Outcome:
-        return follow(corpus[name], CACHE / "runs" / name, trials, record=not options.again)
+        return follow(
+            corpus[name],
+            CACHE / "runs" / name,
+            trials,
+            record=not options.again,
+            seeks_truth=not options.promises_only,
+        )
 
     made = []
     with ThreadPoolExecutor(options.at_once) as threads:
@@ -65,7 +75,7 @@ def main() -> int:
             made.append(outcome)
             print(as_json(outcome), flush=True)
     if options.page:
-        options.page.write_text(page(made, len(corpus)))
+        _write(options, made, len(corpus))
     broken = [each for outcome in made for each in outcome.promises if each.held is False]
     wrong = [each for each in made if not each.verdict_is_right]
     differences = [each for outcome in made for each in outcome.different_words]
@@ -77,6 +87,23 @@ def main() -> int:
         file=sys.stderr,
     )
     return 1 if broken or wrong or differences else 0
+
+
+def _write(options: argparse.Namespace, outcomes: list[Outcome], count: int) -> None:
+    """Writes the section of these jobs into the page."""
+    if options.seed is None:
+        title = "The corpus"
+        note = f"{len(outcomes)} of the {count} jobs of [`tests/jobs`](../tests/jobs)."
+    else:
+        title = f"Jobs put together by chance, seed {options.seed}"
+        note = (
+            f"{len(outcomes)} of {count} jobs of"
+            f" `tools/try_advice --seed={options.seed} --count={count}`: model, data, loop, mode,"
+            " batch and limit are drawn (options in this order: model, data, loop, mode, what is"
+            " kept, optimizer, batch, width, depth, length). Nothing was mended with them."
+        )
+    before = options.page.read_text() if options.page.exists() else ""
+    options.page.write_text(page(title, note, outcomes, before))
 
 
 def _read(file: Path, corpus: dict[str, Job]) -> dict[str, Outcome]:

@@ -16,7 +16,7 @@ from advice.words import different_words
 PROMISE = "ENOUGH_ALONE"
 _HOPES = ("ENOUGH_ALONE", "REQUEST_FITS")
 # The truth is sought to this part of it.
-_SOUGHT_TO = 1.03
+_SOUGHT_TO = 1.05
 # Room in which every job of the corpus runs.
 _AMPLE_MIB = 4096
 

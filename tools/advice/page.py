@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Iterable
 
@@ -11,21 +12,27 @@ _MIB = 1 << 20
 
 _HEAD = """# What the advice is worth
 
-Written by `tools/try_advice`, which runs every job of [`tests/jobs`](../tests/jobs) into its
-out-of-memory, follows every remedy that gives hope, and runs the job again to its end. Of every
-promise that held it then seeks the truth by bisection, to 3 %: the smallest limit, or the largest
-batch, with which the job runs to its end.
+`tools/try_advice` writes this page. It runs each job into its out-of-memory, follows every remedy
+that gives hope, and runs the job again to its end. For each promise that held, it then seeks the
+truth by bisection, to 5 %: the smallest limit, or the largest batch, with which the job runs.
 
-*Promise*: a remedy graded `ENOUGH_ALONE`. The other grades promise nothing: `REQUEST_FITS` knows of
-the refused request only. A verdict is right where it is one of those that `truth.json` calls true.
+*Promise*: a remedy graded `ENOUGH_ALONE`. The other grades promise nothing. *Peak with room*: the
+most that the whole job had asked for at a time, in a pool of 4 GiB. *Forecast*: the peak of the
+step that was refused, what was live before it included, from the order of its ops that needs least
+to the one that needs most. Both are bytes that were asked for: the limit that is enough is larger.
+They are not compared where each round or step keeps more (`LEAK_LIKE`, `RETAINED`), as the job's
+peak is then in a later one.
 
-*Peak with room*: the most that the whole job had asked for at a time, recorded in a pool of 4 GiB.
-*Forecast*: the peak of the step that was refused, from the order of its ops that needs least to the
-one that needs most, what was live before it included. Both are bytes that were asked for; the limit
-that is enough is larger, as the allocator cannot use all of it. There is none where the step had no
-graph, or where the sizes of some of its ops are not known. It is not compared where the verdict is
-that each round or step keeps more (`LEAK_LIKE`, `RETAINED`): the job's peak is then in a later one.
+In the tables, **✓** is a promise that held, with what it names over the truth where that was
+sought; **✗** is one that broke. What stands in parentheses was no promise: ✓ it ran to its end all
+the same, ✗ it ran out of memory again.
 """
+
+# Kinds of remedy that name a number, and where it stands in their title.
+_NUMBERED = {
+    "smaller_batch": re.compile(r"batch of (\d+) instead of (\d+)"),
+    "larger_limit": re.compile(r"at least (.+) instead of (.+)\."),
+}
 
 # The forecast is of one step, the peak of the whole job: so much is no difference.
 _ALIKE = 0.05
@@ -33,27 +40,25 @@ _ALIKE = 0.05
 _MOST_ABOVE = 1.35
 
 
-def page(outcomes: list[Outcome], corpus: int) -> str:
-    """Returns the page as Markdown.
+def page(title: str, note: str, outcomes: list[Outcome], before: str) -> str:
+    """Returns the page as Markdown, with one section made anew.
 
     Args:
-      outcomes: Of the jobs, in the order of the page.
-      corpus: How many jobs there are.
+      title: Of the section.
+      note: What the jobs are.
+      outcomes: Of the jobs, in the order of the section.
+      before: The page as it was; its other sections stay.
     """
-    lines = [
-        _HEAD,
-        f"{len(outcomes)} of the {corpus} jobs of the corpus were taken through it.",
-        "",
-        "## In all",
-        "",
-        *_totals(outcomes),
-        "",
-        "## By job",
-        "",
-        *_jobs(outcomes),
-    ]
-    lines += ["", "## By remedy", "", *_remedies(outcomes), ""]
-    return "\n".join(lines)
+    made = "\n".join(
+        [title, "", note, "", *_totals(outcomes), "", *_jobs(outcomes)],
+    )
+    sections = {
+        each.partition("\n")[0]: each.strip()
+        for each in ("\n" + before).split("\n## ")[1:]
+        if each.partition("\n")[0] not in ("In all", "By job", "By remedy")
+    }
+    sections[title] = made
+    return "\n## ".join([_HEAD, *(f"{each}\n" for each in sections.values())])
 
 
 def _share(part: int, whole: int) -> str:
@@ -84,7 +89,7 @@ def _totals(outcomes: list[Outcome]) -> Iterable[str]:
     )
     yield (
         "| jobs with a promise that held, of those that have a cure |"
-        f" {_share(sum(o.cured for o in curable), len(curable))} | |"
+        f" {_share(sum(o.cured for o in curable), len(curable))} | 90 % |"
     )
     yield (
         "| jobs with any remedy that held, of those that have a cure |"
@@ -98,6 +103,8 @@ def _totals(outcomes: list[Outcome]) -> Iterable[str]:
         f"| forecasts whose upper end is at most {_MOST_ABOVE} times it |"
         f" {_share(len(close), len(forecasts))} | 90 % |"
     )
+    over_peaks = [over for outcome in outcomes if (over := _limit_over_peak(outcome))]
+    yield _median("promised limit over the peak with room", over_peaks, "")
     yield _median_of(promises, "larger_limit", "limit over the smallest that runs", "at most 1.10")
     yield _median_of(promises, "smaller_batch", "batch over the largest that runs", "at least 0.9")
     lucky = sum(bool(h.held) for h in hopes)
@@ -106,13 +113,27 @@ def _totals(outcomes: list[Outcome]) -> Iterable[str]:
 
 
 def _median_of(promises: list[Advice], kind: str, what: str, aim: str) -> str:
-    ratios = sorted(p.over_truth for p in promises if p.kind == kind and p.over_truth is not None)
+    ratios = [p.over_truth for p in promises if p.kind == kind and p.over_truth is not None]
+    return _median(f"promised {what}", ratios, aim)
+
+
+def _median(what: str, ratios: list[float], aim: str) -> str:
     measured = (
-        f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}, {len(ratios)} jobs)"
+        f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f},"
+        f" {len(ratios)} jobs)"
         if ratios
         else "none"
     )
-    return f"| promised {what}, median | {measured} | {aim} |"
+    return f"| {what}, median | {measured} | {aim} |"
+
+
+def _limit_over_peak(outcome: Outcome) -> float | None:
+    """A promised limit over what the job asked for at once: no less than that over the truth."""
+    for advice in outcome.promises:
+        if advice.kind == "larger_limit" and advice.held and outcome.peak_bytes:
+            number, unit = _named(advice).split()
+            return float(number) * {"MiB": _MIB, "GiB": _MIB << 10}[unit] / outcome.peak_bytes
+    return None
 
 
 def _is_compared(outcome: Outcome) -> bool:
@@ -139,8 +160,8 @@ def _mib(bytes_: int) -> str:
 
 
 def _jobs(outcomes: list[Outcome]) -> Iterable[str]:
-    yield "| job | why it dies | verdict | | peak with room, MiB | forecast, MiB |"
-    yield "| --- | --- | --- | --- | --- | --- |"
+    yield "| job | verdict | peak with room, MiB | forecast, MiB | batch | limit, MiB | others |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     for outcome in outcomes:
         right = "✓" if outcome.verdict_is_right else f"**✗** {' or '.join(outcome.job.verdicts)}"
         peak = _mib(outcome.peak_bytes) if outcome.peak_bytes else ""
@@ -149,29 +170,35 @@ def _jobs(outcomes: list[Outcome]) -> Iterable[str]:
             if outcome.forecast_high_bytes
             else ""
         )
+        others = [
+            f"{each.kind} {_became(each)}"
+            for each in outcome.advice
+            if each.kind not in _NUMBERED and each.held is not None
+        ]
         yield (
             f"| `{outcome.job.name}` in {outcome.job.limit_mib} MiB |"
-            f" {outcome.job.because} |"
-            f" {outcome.verdict or 'no out-of-memory'} | {right} |"
+            f" {outcome.verdict or 'no out-of-memory'} {right} |"
             f" {peak} | {forecast} |"
+            f" {_numbered(outcome, 'smaller_batch')} | {_numbered(outcome, 'larger_limit')} |"
+            f" {', '.join(others)} |"
         )
 
 
+def _named(advice: Advice) -> str:
+    found = _NUMBERED[advice.kind].search(advice.title)
+    return found[1] if found else ""
+
+
+def _numbered(outcome: Outcome, kind: str) -> str:
+    for advice in outcome.advice:
+        if advice.kind == kind and advice.held is not None:
+            return f"{_named(advice).removesuffix(' MiB').removesuffix('.0')} {_became(advice)}"
+    return ""
+
+
 def _became(advice: Advice) -> str:
-    if advice.held is None:
-        return "not tried"
-    if not advice.held:
-        return "**ran out of memory again**" if advice.grade == PROMISE else "out of memory again"
-    if advice.over_truth is None:
-        return "ran to the end"
-    return f"ran to the end; {advice.over_truth:.2f} of the truth"
-
-
-def _remedies(outcomes: list[Outcome]) -> Iterable[str]:
-    yield "| job | remedy | grade | what became of it |"
-    yield "| --- | --- | --- | --- |"
-    for outcome in outcomes:
-        for advice in outcome.advice:
-            yield (
-                f"| `{outcome.job.name}` | {advice.title} | {advice.grade} | {_became(advice)} |"
-            )
+    """What became of a remedy that was followed, as the page's head explains it."""
+    sign = "✓" if advice.held else "✗"
+    if advice.grade != PROMISE:
+        return f"({sign})"
+    return f"**{sign}**" + ("" if advice.over_truth is None else f" {advice.over_truth:.2f}")
