@@ -29,6 +29,12 @@ BFC_ENVIRONMENT = {
     "OOM_FORENSICS_MAX_HOLD_SECONDS": "60",
 }
 
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begins with what takes long: at the end it would run alone."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
 Record = Callable[..., Recording]
 Command = Callable[..., subprocess.CompletedProcess[str]]

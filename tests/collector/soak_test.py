@@ -5,9 +5,12 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.long
 def test_out_of_memories_that_a_job_catches_cost_it_nothing_in_the_long_run(
     tmp_path: Path,
 ) -> None:

@@ -20,6 +20,8 @@ COLLECTOR = str(PATH_IN_SITE_PACKAGES)
 
 Run = Callable[..., str]
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def wheel(built_source: Path, without_bazel: str, tmp_path_factory: pytest.TempPathFactory) -> Path:

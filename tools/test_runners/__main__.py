@@ -1,7 +1,7 @@
 """Runs the tests of the project; the last line counts them all.
 
-Those that wait run beside those that compile. Names of runners as arguments run only these, and in
-any case; without names what passed already, and nothing changed since, is counted as it was.
+Names of runners as arguments run only these, one after another. Without names all run, in two
+lanes beside each other: one that compiles and then tests what it built, and one that mostly waits.
 """
 
 from __future__ import annotations
@@ -15,18 +15,16 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
-from test_runners.kept_results import keep, kept, key_of
 from test_runners.runners import ROOT, RUNNERS
 from test_runners.tally import Tally
 
-# What compiles needs both cores; what runs TensorFlow out of memory mostly waits for it
-# (TensorFlow tries a refused allocation for 10 s).
-COMPILING = ["check", "cc", "wasm", "asan", "fuzz", "tsan"]
-WAITING = ["vitest", "pytest"]
-# What wants the module that `wasm` builds; and a person's hand on a page, with nothing beside it.
-ALONE = ["pages", "browser"]
-# Bazel knows itself what it need not run again.
-KEPT = ["vitest", "pytest", "pages", "browser"]
+# What compiles keeps both cores busy. Jobs that run out of memory mostly wait (TensorFlow tries a
+# refused allocation for 10 s), and there are so many of them that they last longer than that: the
+# first lane therefore ends with the tests that start few jobs.
+COMPILING = ["check", "cc", "wasm", "asan", "fuzz", "tsan", "pages", "pytest"]
+WAITING = ["vitest", "jobs"]
+# A person's hand on a page, with nothing beside it.
+ALONE = ["browser"]
 
 Result = tuple[str, Tally]
 
@@ -39,8 +37,7 @@ class Beside:
         self._names = names
         self._log = folder / "beside.log"
         self._results = folder / "beside.json"
-        command = [sys.executable, "-m", "test_runners", "--keep"]
-        command += [f"--results={self._results}", *names]
+        command = [sys.executable, "-m", "test_runners", f"--results={self._results}", *names]
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
                 command, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT
@@ -57,26 +54,15 @@ class Beside:
         return [(line, Tally(**tally)) for line, tally in read]
 
 
-def tally_of(name: str, *, may_be_kept: bool) -> tuple[Tally, str]:
-    """Returns what a runner finds, or found where nothing changed since; and how long or when."""
-    begin = time.monotonic()
-    key = key_of(ROOT) if may_be_kept and name in KEPT else None
-    if key and (found := kept(ROOT, name, key)):
-        return found[0], f"as it ended {found[1]}: nothing changed since"
-    tally = RUNNERS[name][1]()
-    if key:
-        keep(ROOT, name, key, tally)
-    return tally, f"{time.monotonic() - begin:.0f} s"
-
-
-def run(names: Iterable[str], *, may_be_kept: bool) -> list[Result]:
+def run(names: Iterable[str]) -> list[Result]:
     """Runs these one after another and prints a line for each."""
     results = []
     for name in names:
-        title = RUNNERS[name][0]
+        title, runner = RUNNERS[name]
         print(f"\n[test {name}] {title}", flush=True)
-        tally, when = tally_of(name, may_be_kept=may_be_kept)
-        line = f"{title}: {tally} ({when})"
+        begin = time.monotonic()
+        tally = runner()
+        line = f"{title}: {tally} ({time.monotonic() - begin:.0f} s)"
         print(f"[test {name}] {line}", flush=True)
         results.append((line, tally))
     return results
@@ -86,9 +72,9 @@ def run_all() -> list[Result]:
     """Runs all; those that wait beside those that compile."""
     with tempfile.TemporaryDirectory() as folder:
         beside = Beside(WAITING, Path(folder))
-        results = run(COMPILING, may_be_kept=True)
+        results = run(COMPILING)
         results += beside.wait()
-    return results + run(ALONE, may_be_kept=True)
+    return results + run(ALONE)
 
 
 def main(arguments: list[str]) -> int:
@@ -98,7 +84,7 @@ def main(arguments: list[str]) -> int:
     if unknown := sorted(set(names) - set(RUNNERS)):
         print(f"tools/test: no runner {', '.join(unknown)}; there are {', '.join(RUNNERS)}")
         return 2
-    results = run(names, may_be_kept="--keep" in arguments) if names else run_all()
+    results = run(names) if names else run_all()
     total = sum((tally for _, tally in results), Tally())
     if file:
         Path(file).write_text(json.dumps([(line, asdict(tally)) for line, tally in results]))

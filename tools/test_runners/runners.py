@@ -112,8 +112,13 @@ def wasm() -> Tally:
 
 
 def pytest() -> Tally:
-    """The Python tests, and those that join all languages."""
-    return run_pytest("not page")
+    """The tests of the Python rooms, each beside its module."""
+    return run_pytest("plugin", "tools")
+
+
+def jobs() -> Tally:
+    """Those that join all languages, most of them by a job that runs out of memory."""
+    return run_pytest("tests")
 
 
 def pages() -> Tally:
@@ -121,11 +126,11 @@ def pages() -> Tally:
     # Whether or not `wasm` ran before.
     if WASM_SETUP.exists() and not stage_wasm():
         return Tally(failed=1)
-    return run_pytest("page")
+    return run_pytest("plugin", "tools", "tests", marked="page")
 
 
-def run_pytest(marked: str) -> Tally:
-    """Runs the Python tests whose marks fit."""
+def run_pytest(*paths: str, marked: str = "not page") -> Tally:
+    """Runs the Python tests of some paths whose marks fit."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "pytest.xml"
         subprocess.run(
@@ -138,7 +143,11 @@ def run_pytest(marked: str) -> Tally:
                 # Most of them wait: TensorFlow tries a refused allocation for 10 s.
                 "--numprocesses=2",
                 "--dist=loadscope",
+                # In the order of tests/conftest.py, not the files with the most tests first.
+                "--no-loadscope-reorder",
+                "--durations=20",
                 f"--junit-xml={report}",
+                *paths,
             ],
             cwd=ROOT,
             check=False,
@@ -169,7 +178,8 @@ RUNNERS: dict[str, tuple[str, Callable[[], Tally]]] = {
     "tsan": ("C++, thread sanitizer", cc_tests_with_thread_sanitizer),
     "wasm": ("The converter as WebAssembly (GoogleTest, vitest)", wasm),
     "vitest": ("TypeScript (vitest)", vitest),
-    "pytest": ("Python and end to end (pytest)", pytest),
+    "pytest": ("Python (pytest)", pytest),
+    "jobs": ("End to end, with real jobs (pytest)", jobs),
     "pages": ("Pages, and all without native code (pytest)", pages),
     "browser": ("The tab in TensorBoard and Chromium (vitest)", browser),
 }
