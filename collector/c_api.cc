@@ -169,9 +169,9 @@ OOM_FORENSICS_EXPORT char* OomForensics_LiveState() {
                 R"({"allocators":[],"trends":[]})");
 }
 
-OOM_FORENSICS_EXPORT char* OomForensics_LastReport() {
+OOM_FORENSICS_EXPORT char* OomForensics_LastRun() {
   return OptionalTextOf([](Collector* collector) {
-    return collector->flight_recorder().stories().LastReport();
+    return collector->flight_recorder().stories().LastRun();
   });
 }
 

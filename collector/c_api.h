@@ -63,9 +63,9 @@ char* OomForensics_MemoryStats();
 // How this process is doing, in little time: a JSON object. Never null.
 char* OomForensics_LiveState();
 
-// The JSON report (proto/oom_report.schema.json) of the last out-of-memory or
-// snapshot; null if there was none.
-char* OomForensics_LastReport();
+// The folder of the run that the last out-of-memory or snapshot left; null if
+// there is none.
+char* OomForensics_LastRun();
 
 // The summary of the out-of-memory that an error of TensorFlow with this
 // message tells of (the last one of the shape that it names), its lines

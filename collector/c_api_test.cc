@@ -119,7 +119,7 @@ TEST(CApiTest, NoExceptionLeavesAnyFunctionWhereverMemoryEnds) {
       },
       [] { OomForensics_Free(OomForensics_MemoryStats()); },
       [] { OomForensics_Free(OomForensics_LiveState()); },
-      [] { OomForensics_Free(OomForensics_LastReport()); },
+      [] { OomForensics_Free(OomForensics_LastRun()); },
       [] { OomForensics_Free(OomForensics_SummaryFor("shape[8,16] and")); },
       [] { OomForensics_Free(OomForensics_TakeWrittenRuns()); },
       [] { OomForensics_OutOfMemoryCount(); },

@@ -86,6 +86,9 @@ inline constexpr std::string_view kHloProto = "Hlo Proto";  // bytes
 // Absent: not seen.
 inline constexpr std::string_view kCompileNs = "compile_ns";  // uint64
 inline constexpr std::string_view kSourcePlane = "/oom_forensics:source";
+// Only where Python's evidence (lines of graphs, keepers, the step's graph) is
+// missing or incomplete: kReason as plane stat, a part of a sentence.
+inline constexpr std::string_view kEvidencePlane = "/oom_forensics:evidence";
 inline constexpr std::string_view kBaselineLine = "baseline";
 inline constexpr std::string_view kEventsLine = "events";
 

@@ -34,8 +34,6 @@ constexpr int kMostVainQuestions = 5;
 // The process's end waits so long for a run that is being written.
 constexpr seconds kLastWait{5};
 
-constexpr char kComplete[] = "complete";
-
 std::string JoinLines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) {
@@ -192,7 +190,7 @@ void FlightRecorder::Report(Incident* incident, Question question) {
       incident->refused_at + seconds(settings.max_hold_seconds);
   lock.unlock();
 
-  Run run(sources_, "oom", refused, number, question.address_shift);
+  Run run(sources_, "oom", refused, question.address_shift);
   lock.lock();
   incident->verdict = run.verdict();
   lock.unlock();
@@ -215,7 +213,7 @@ void FlightRecorder::Report(Incident* incident, Question question) {
   std::string planes = heard ? evidence_.Take(incident->id) : "";
   std::string error;
   bool written = run.Write(Logdir(settings), planes,
-                           heard   ? kComplete
+                           heard   ? ""
                            : asked ? "it has not answered yet"
                                    : question.why_not,
                            &error);
@@ -235,8 +233,7 @@ void FlightRecorder::Report(Incident* incident, Question question) {
   lock.unlock();
   if (written && (is_behind || in_trace > 1)) {
     if (in_trace > 1) run.LookAgain();
-    written =
-        run.Write("", planes, heard ? kComplete : question.why_not, &error);
+    written = run.Write("", planes, heard ? "" : question.why_not, &error);
   }
   Tell(run, incident->id, refused, written ? "" : error);
   if (written && !heard && settings.evidence.enabled) {
@@ -255,7 +252,7 @@ void FlightRecorder::Tell(const Run& run, uint64_t incident,
     written_runs_.Add(run.Written(incident));
   }
   if (!error.empty()) Say("no report was written: " + error);
-  stories_.SetReport(run.report());
+  stories_.SetLastRun(run.path());
   stories_.Add(refused.site.shape, JoinLines(summary));
 }
 
@@ -314,18 +311,18 @@ std::string FlightRecorder::Snapshot(const std::string& logdir,
 std::string FlightRecorder::WriteSnapshot(const RunSources& sources,
                                           const std::string& logdir,
                                           std::string* error) {
-  Run run(sources, "snapshot", {}, 0, std::nullopt);
+  Run run(sources, "snapshot", {}, std::nullopt);
   const bool written = run.Write(
       logdir.empty() ? Logdir(sources_.settings()) : logdir, "", "", error);
-  stories_.SetReport(run.report());
   if (!written) return "";
+  stories_.SetLastRun(run.path());
   written_runs_.Add(run.Written(0));
   return run.path();
 }
 
 std::string FlightRecorder::SnapshotForWatcher(const std::string& folder,
                                                std::string* error) {
-  Run run(sources_, "snapshot", {}, 0, std::nullopt);
+  Run run(sources_, "snapshot", {}, std::nullopt);
   return run.Write(folder, "", "", error) ? run.path() : "";
 }
 

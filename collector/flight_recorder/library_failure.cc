@@ -8,7 +8,7 @@
 
 #include "collector/diagnostics.h"
 #include "collector/flight_recorder/flight_recorder.h"
-#include "collector/flight_recorder/memory_story.h"
+#include "collector/flight_recorder/refusal.h"
 #include "core/outside_pool.h"
 
 namespace oom_forensics::collector {

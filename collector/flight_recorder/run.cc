@@ -2,15 +2,13 @@
 
 #include <utility>
 
-#include "collector/flight_recorder/report.h"
 #include "collector/flight_recorder/summary.h"
 #include "collector/flight_recorder/user_line.h"
+#include "core/plane_builder.h"
+#include "proto/event_schema.h"
 
 namespace oom_forensics::collector {
 namespace {
-
-// The report lists this many; the trace has all that the recorder keeps.
-constexpr size_t kRecentAllocations = 1000;
 
 std::string TraceName() { return HostName() + ".xplane.pb"; }
 
@@ -43,21 +41,17 @@ RecentTrace TakeRecentTrace(const RunSources& sources,
 }
 
 Run::Run(const RunSources& sources, const std::string& origin,
-         const RefusedRequest& refused, uint64_t number,
-         std::optional<uint64_t> address_shift)
+         const RefusedRequest& refused, std::optional<uint64_t> address_shift)
     : sources_(sources),
       refused_(refused),
-      number_(number),
-      settings_(sources.settings()),
-      trace_(TakeRecentTrace(sources, origin, address_shift)),
-      story_(TellStory(*trace_.recording, trace_.sites, trace_.allocators,
-                       sources.device_of, refused.sequence,
-                       kRecentAllocations)) {
-  if (!story_.oom.has_value()) return;
-  summary_ = SummaryLines(story_);
+      trace_(TakeRecentTrace(sources, origin, address_shift)) {
+  if (refused.sequence == 0) return;
+  refusal_ = FindRefusal(*trace_.recording, trace_.sites, trace_.allocators,
+                         sources.device_of, refused.sequence);
+  summary_ = SummaryLines(*refusal_);
   const std::string line =
       UserLine(trace_.session.source, sources.recorder->stacks().Snapshot(),
-               story_.oom->site.stack);
+               refusal_->site.stack);
   if (!line.empty()) {
     summary_.insert(summary_.begin() + 1, "It asked at " + line);
   }
@@ -76,28 +70,29 @@ void Run::LookAgain() {
 }
 
 bool Run::Write(const std::string& logdir, const std::string& planes,
-                const std::string& evidence, std::string* error) {
-  const std::string host = HostName();
+                const std::string& why_incomplete, std::string* error) {
   const bool is_new = !folder_.has_value();
   if (is_new) {
     if (logdir.empty()) {
       *error = "there is no folder to write to; set OOM_FORENSICS_LOGDIR";
     } else {
-      folder_ =
-          RunFolder::Make(logdir, story_.time_ns, trace_.session.origin, error);
+      folder_ = RunFolder::Make(
+          logdir,
+          refusal_.has_value() ? refusal_->time_ns : trace_.recording->stop_ns,
+          trace_.session.origin, error);
     }
+    if (!folder_.has_value()) return false;
   }
-  const std::string trace_path =
-      folder_.has_value() ? folder_->path() + "/" + TraceName() : "";
-  report_ = WriteReport(story_, trace_.session, settings_, number_, summary_,
-                        host, trace_path, evidence);
-  if (!folder_.has_value()) return false;
-  // The trace last: it is by the trace that a run is found.
-  const bool written =
-      folder_->Write(host + ".oom_report.json", report_, error) &&
-      folder_->Write(TraceName(),
-                     planes.empty() ? trace_.xspace : trace_.xspace + planes,
-                     error);
+  std::string evidence = planes;
+  if (!why_incomplete.empty()) {
+    PlaneBuilder builder(&evidence, schema::kEvidencePlane);
+    builder.AddString(builder.plane(), schema::xplane::kStats, schema::kReason,
+                      why_incomplete);
+    builder.Finish();
+  }
+  const bool written = folder_->Write(
+      TraceName(), evidence.empty() ? trace_.xspace : trace_.xspace + evidence,
+      error);
   if (!written && is_new) {
     folder_->RemoveIfEmpty();
     folder_.reset();

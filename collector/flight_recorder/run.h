@@ -1,5 +1,5 @@
-// Run: a run in the making. It looks at the recorder once, tells what it saw
-// in a few lines and as a report, and writes both beside the trace.
+// Run: a run in the making. It looks at the recorder once, says in a few lines
+// what it saw, and writes the trace.
 #ifndef OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_RUN_H_
 #define OOM_FORENSICS_COLLECTOR_FLIGHT_RECORDER_RUN_H_
 
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/flight_recorder/memory_story.h"
+#include "collector/flight_recorder/refusal.h"
 #include "collector/flight_recorder/run_folder.h"
 #include "collector/flight_recorder/written_runs.h"
 #include "collector/recording/recorder.h"
@@ -65,23 +65,20 @@ RecentTrace TakeRecentTrace(const RunSources& sources,
 
 class Run {
  public:
-  // The run of a refused request, the out-of-memory `number` of the process;
-  // or, where `refused.sequence` is 0, of this moment.
+  // The run of a refused request; or, where `refused.sequence` is 0, of this
+  // moment.
   Run(const RunSources& sources, const std::string& origin,
-      const RefusedRequest& refused, uint64_t number,
-      std::optional<uint64_t> address_shift);
+      const RefusedRequest& refused, std::optional<uint64_t> address_shift);
 
   // What happened, a line each; empty where nothing was refused.
   const std::vector<std::string>& summary() const { return summary_; }
   // What the allocator's own numbers say of it: Verdict.kind in datasets.proto.
   std::string_view verdict() const {
-    return story_.oom.has_value() ? story_.oom->placement.kind : "UNKNOWN";
+    return refusal_.has_value() ? refusal_->placement.kind : "UNKNOWN";
   }
   // The trace without Python's planes.
   const std::string& xspace() const { return trace_.xspace; }
   uint64_t address_shift() const { return trace_.session.address_shift; }
-  // The JSON report as it was written last.
-  const std::string& report() const { return report_; }
   // Empty before the first Write().
   std::string path() const;
 
@@ -89,12 +86,12 @@ class Run {
   // forgotten meanwhile what this run is about.
   void LookAgain();
 
-  // Writes trace and report into a new run folder of `logdir`, or, from the
-  // second time on, over what was written. `planes` are Python's, `evidence`
-  // says what came of asking for them. False and a sentence in `error` on
-  // failure; what was written before is then still there.
+  // Writes the trace into a new run folder of `logdir`, or, from the second
+  // time on, over what was written. `planes` are Python's, `why_incomplete`
+  // says why they or a part of them are missing. False and a sentence in
+  // `error` on failure; what was written before is then still there.
   bool Write(const std::string& logdir, const std::string& planes,
-             const std::string& evidence, std::string* error);
+             const std::string& why_incomplete, std::string* error);
 
   // As it stands in the list of written runs; `incident`: 0 for none.
   WrittenRun Written(uint64_t incident) const;
@@ -102,12 +99,9 @@ class Run {
  private:
   const RunSources& sources_;
   const RefusedRequest refused_;
-  const uint64_t number_;
-  const Settings settings_;
   RecentTrace trace_;
-  MemoryStory story_;
+  std::optional<Refusal> refusal_;
   std::vector<std::string> summary_;
-  std::string report_;
   std::optional<RunFolder> folder_;
 };
 

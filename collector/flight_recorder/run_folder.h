@@ -1,8 +1,7 @@
-// RunFolder: where a trace and its report are put so that TensorBoard and
+// RunFolder: where a trace is put so that TensorBoard and
 // `oom-forensics` find them like any profile:
 //
 //   <logdir>/plugins/profile/<time>_oom/<host>.xplane.pb
-//                                       <host>.oom_report.json
 //
 // A logdir that is a URL ("gs://bucket/logs") is written to by Python, which
 // has the libraries for it: the run comes into the default folder, and knows

@@ -37,14 +37,14 @@ std::string Stories::SummaryFor(const std::string& message) {
   return stories_.empty() ? "" : stories_.back().summary;
 }
 
-void Stories::SetReport(std::string report) {
+void Stories::SetLastRun(std::string path) {
   std::lock_guard<std::mutex> lock(mutex_);
-  report_ = std::move(report);
+  last_run_ = std::move(path);
 }
 
-std::string Stories::LastReport() {
+std::string Stories::LastRun() {
   std::lock_guard<std::mutex> lock(mutex_);
-  return report_;
+  return last_run_;
 }
 
 void Stories::AfterForkInChild() { new (&mutex_) std::mutex; }

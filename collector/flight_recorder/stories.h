@@ -20,9 +20,9 @@ class Stories {
   // last one of the shape that it names, else the last one; empty: none.
   std::string SummaryFor(const std::string& message);
 
-  // The JSON report of the last run; empty: none.
-  void SetReport(std::string report);
-  std::string LastReport();
+  // The folder of the last run; empty: none.
+  void SetLastRun(std::string path);
+  std::string LastRun();
 
   void AfterForkInChild();
 
@@ -35,7 +35,7 @@ class Stories {
   std::mutex mutex_;
   // Guarded by mutex_; the newest last.
   std::deque<Story> stories_;
-  std::string report_;
+  std::string last_run_;
 };
 
 }  // namespace oom_forensics::collector

@@ -43,41 +43,37 @@ std::string RequestLine(const SiteKey& site) {
          TypeAndShape(site) + " and did not get it.";
 }
 
-std::vector<std::string> SummaryLines(const MemoryStory& story) {
-  const OutOfMemory& oom = *story.oom;
-  const AllocatorState* state = story.Find(oom.event.allocator);
-  const std::string where =
-      state == nullptr ? std::string("an allocator") : FullName(state->info);
+std::vector<std::string> SummaryLines(const Refusal& refusal) {
   std::vector<std::string> lines;
-  lines.push_back(OpName(oom.site) + " asked " + where + " for " +
-                  FormatBytes(oom.site.requested_bytes) +
-                  TypeAndShape(oom.site) + AtStep(oom.training_step) +
-                  " and did not get it.");
+  lines.push_back(
+      OpName(refusal.site) + " asked " +
+      (refusal.allocator.empty() ? "an allocator" : refusal.allocator) +
+      " for " + FormatBytes(refusal.site.requested_bytes) +
+      TypeAndShape(refusal.site) + AtStep(refusal.training_step) +
+      " and did not get it.");
   std::string why;
-  if (oom.failure.statistics.has_value()) {
-    const AllocatorStatistics& statistics = *oom.failure.statistics;
+  if (refusal.failure.statistics.has_value()) {
+    const AllocatorStatistics& statistics = *refusal.failure.statistics;
     why = FormatBytes(statistics.bytes_in_use);
     if (statistics.limit_bytes != 0) {
       why += " of " + FormatBytes(statistics.limit_bytes);
     }
     why += " in use. ";
   }
-  lines.push_back(why + oom.placement.sentence);
+  lines.push_back(why + refusal.placement.sentence);
   std::string holders;
-  size_t count = 0;
-  for (const Holder& holder : story.holders) {
-    if (holder.allocator != oom.event.allocator) continue;
-    if (++count > kHolders) break;
-    holders += (count == 1 ? "" : "; ") + FormatBytes(holder.allocated_bytes) +
+  for (size_t i = 0; i < refusal.holders.size() && i < kHolders; ++i) {
+    const Holder& holder = refusal.holders[i];
+    holders += (i == 0 ? "" : "; ") + FormatBytes(holder.allocated_bytes) +
                " in " + std::to_string(holder.count) + " of " +
                OpName(holder.site) + TypeAndShape(holder.site);
   }
   if (!holders.empty()) {
     lines.push_back("Largest holders: " + holders + "." +
-                    (oom.unlisted_allocations == 0
+                    (refusal.unlisted_allocations == 0
                          ? ""
                          : " The list of what is live was full: " +
-                               FormatCount(oom.unlisted_allocations) +
+                               FormatCount(refusal.unlisted_allocations) +
                                " allocations were never in it."));
   }
   return lines;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/flight_recorder/memory_story.h"
+#include "collector/flight_recorder/refusal.h"
 
 namespace oom_forensics::collector {
 
@@ -14,7 +14,7 @@ std::string RequestLine(const SiteKey& site);
 
 // What was asked for, what was free, why it did not fit, and the three largest
 // holders; a line each.
-std::vector<std::string> SummaryLines(const MemoryStory& story);
+std::vector<std::string> SummaryLines(const Refusal& refusal);
 
 }  // namespace oom_forensics::collector
 

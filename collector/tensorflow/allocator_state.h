@@ -34,8 +34,7 @@ struct AllocatorState {
 // "name#instance", as its plane is called.
 std::string FullName(const AllocatorInfo& info);
 
-// Appends the state as a JSON object; `allocator` of the report's schema
-// (proto/oom_report.schema.json).
+// Appends the state as a JSON object; docs/python.md has its members.
 void WriteAllocatorState(const AllocatorState& state, JsonWriter* json);
 
 // Appends an object in the place of the allocators that the table had no slot

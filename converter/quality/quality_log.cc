@@ -131,6 +131,10 @@ constexpr Definition kDefinitions[] = {
     {QualityCounter::kDroppedStacks, "dropped_stacks", Severity::WARNING,
      "$n eager allocations have no source line, because the collector's table "
      "of stacks was full or busy."},
+    {QualityCounter::kIncompleteEvidence, "incomplete_evidence",
+     Severity::WARNING,
+     "What Python knows is missing or incomplete: lines of graphs, who keeps "
+     "tensors, and the forecast. The job's log says why."},
 };
 
 const Definition& DefinitionOf(QualityCounter counter) {

@@ -54,6 +54,7 @@ enum class QualityCounter {
   kSourceLinesSwitchedOff,
   kNoSourceLines,
   kDroppedStacks,
+  kIncompleteEvidence,
   kCount,  // Not a counter: their number.
 };
 

@@ -44,8 +44,8 @@ void ReadTaskEnvironment(const PlaneLayout& plane, HostTrace* trace) {
 bool IsAllocatorPlane(std::string_view name) {
   return StartsWith(name, schema::kPlanePrefix) &&
          name != schema::kSessionPlane && name != schema::kSourcePlane &&
-         name != schema::kForecastPlane && name != schema::kStepPlane &&
-         name != schema::kHostMemoryPlane &&
+         name != schema::kEvidencePlane && name != schema::kForecastPlane &&
+         name != schema::kStepPlane && name != schema::kHostMemoryPlane &&
          !StartsWith(name, schema::kCuptiPlanePrefix);
 }
 
@@ -54,6 +54,9 @@ absl::Status ReadPlanes(const SpaceLayout& layout, ReadContext* context) {
   // The clock and the facts first: the events need them.
   for (const PlaneLayout& plane : layout.planes) {
     if (plane.name == schema::kSessionPlane) ReadSessionPlane(plane, context);
+    if (plane.name == schema::kEvidencePlane) {
+      trace.quality.Add(QualityCounter::kIncompleteEvidence);
+    }
   }
   for (const PlaneLayout& plane : layout.planes) {
     if (plane.name == kTaskEnvironmentPlane) {

@@ -2,66 +2,60 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
-Command = Callable[..., subprocess.CompletedProcess[str]]
+Dataset = Callable[..., Any]
 SameWords = Callable[..., None]
 HERE = Path(__file__).parent
 SCRIPTS = HERE / "scripts"
-SCHEMA = json.loads((HERE.parents[1] / "proto/oom_report.schema.json").read_text())
 
 
 def runs(logdir: Path) -> list[Path]:
     return sorted(logdir.glob("plugins/profile/*_oom*"))
 
 
-def report_in(run: Path) -> dict[str, Any]:
-    report: dict[str, Any] = json.loads(next(run.glob("*.oom_report.json")).read_text())
-    jsonschema.validate(report, SCHEMA)
-    return report
-
-
 def test_fit_under_the_tensorboard_callback_leaves_the_story_in_its_logdir(
-    run_python: RunPython, command: Command, same_words: SameWords, tmp_path: Path
+    run_python: RunPython, dataset: Dataset, same_words: SameWords, tmp_path: Path
 ) -> None:
     done = run_python(SCRIPTS / "oom_in_fit.py", tmp_path)
     assert done.returncode == 0, done.stderr
     same_words(done.stderr)
 
     (run,) = runs(tmp_path)
-    report = report_in(run)
-    request = report["request"]
-    assert request["op_name"].endswith(("Relu", "MatMul", "BiasAdd", "mul", "Mul", "add"))
-    assert request["requested_bytes"] == 10_000 * 2048 * 4
-    assert request["shape"] == [10_000, 2048]
+    assert len(list(run.iterdir())) == 1, "the trace alone"
+    (oom,) = dataset(run, "oom_window")["ooms"]
+    request = oom["request"]
+    assert request["opName"].endswith(("Relu", "MatMul", "BiasAdd", "mul", "Mul", "add"))
+    assert request["requestedBytes"] == str(10_000 * 2048 * 4)
+    assert request["shape"] == ["10000", "2048"]
     assert request["dtype"] == "float32"
-    assert request["step"] == 0
-    assert request["mode"] == "graph"
-    assert report["reason"]["kind"] in ("CAPACITY", "FRAGMENTATION", "GROWTH_REGIONS")
-    (pool,) = (a for a in report["allocators"] if a["name"] == request["allocator"])
-    assert pool["limit_bytes"] == 256 << 20
-    assert pool["in_use_bytes"] + pool["free_bytes"] == pool["reserved_bytes"]
-    times = [allocation["time"] for allocation in report["recent_allocations"]]
-    assert times == sorted(times)
-    assert len(times) > 10
+    assert request["mode"] == "GRAPH"
+    assert oom["verdict"]["kind"] in ("CAPACITY", "FRAGMENTATION", "GROWTH_REGIONS")
+    assert oom["limitBytes"] == str(256 << 20)
+    assert oom["dumpCheck"]["equal"]
 
-    # The same words on stderr, in the report and on the error that the user sees.
-    for line in report["summary"]:
-        assert line in done.stderr
-        assert line in done.stdout
+    # The same words on stderr and on the error that the user sees.
+    (asked,) = [line for line in done.stderr.splitlines() if "did not get it" in line]
+    said = asked.removeprefix("OOM Forensics: ")
+    assert request["opName"] in said
+    assert "in step 0" in said
+    assert said in done.stdout
     assert str(run) in done.stdout
 
-    told = command("report", run)
-    assert told.returncode == 0, told.stderr
-    assert request["op_name"].split("/")[-1] in told.stdout
+
+def test_last_report_opens_the_run_of_the_last_out_of_memory(
+    run_python: RunPython, tmp_path: Path
+) -> None:
+    done = run_python(SCRIPTS / "last_report.py", OOM_FORENSICS_LOGDIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    (run,) = runs(tmp_path)
+    assert done.stdout.splitlines() == ["None", str(run), "CAPACITY"]
 
 
 def test_repeated_failures_are_counted_not_reported(run_python: RunPython, tmp_path: Path) -> None:

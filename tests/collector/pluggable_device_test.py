@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from recordings.jobs import profile_in, recorded_device
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Dataset = Callable[..., Any]
 HERE = Path(__file__).parent
-SCHEMA = json.loads((HERE.parents[1] / "proto/oom_report.schema.json").read_text())
 MIB = 1 << 20
 LIMIT_BYTES = 64 * MIB
 # Of the tensors that the script makes on the device.
@@ -148,10 +146,6 @@ def test_the_out_of_memory_is_told_like_any_other(recorded: Recorded, dataset: D
     name = recorded.mode.names[0]
     assert "OOM when allocating tensor" in recorded.told["message"]
     assert f"ZerosLike asked {name} for 390.6 KiB (float32 [100,1000])" in recorded.stderr
-    report = json.loads(next(recorded.oom.glob("*.oom_report.json")).read_text())
-    jsonschema.validate(report, SCHEMA)
-    assert report["request"]["allocator"] == name
-    assert report["reason"]["kind"] == ("CAPACITY" if recorded.mode.bfc else "UNKNOWN")
     for run in (recorded.profile, recorded.oom):
         (oom,) = dataset(run, "oom_window")["ooms"]
         request = oom["request"]
@@ -164,12 +158,10 @@ def test_the_out_of_memory_is_told_like_any_other(recorded: Recorded, dataset: D
         assert oom["liveCount"] == str(recorded.told["served"] + 2)
         assert oom["holders"][0]["count"] == str(recorded.told["served"])
         assert oom["holders"][0]["example"]["opName"] == "ZerosLike"
-        (told,) = (a for a in report["allocators"] if a["name"] == name)
-        assert int(oom["inUseBytes"]) == told["in_use_bytes"]
+        assert oom["dumpCheck"]["equal"] == recorded.mode.bfc
         # The script puts them into a list until there is no more.
         assert oom["verdict"]["kind"] == "LEAK_LIKE"
         if recorded.mode.bfc:
-            assert oom["dumpCheck"]["equal"]
             assert oom["request"]["roundedBytes"] == str(-(-LARGE // UNIT) * UNIT)
         else:
             assert "does not say what was free" in oom["verdict"]["doubt"]

@@ -13,13 +13,14 @@ import sys
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+Dataset = Callable[..., Any]
 SCRIPT = Path(__file__).parent / "scripts/grow.py"
 COMMAND = Path(sys.executable).with_name("oom-forensics")
 MIB = 1 << 20
@@ -122,7 +123,7 @@ def test_prometheus_reads_every_allocator(job: Any) -> None:
 
 
 def test_out_of_memories_are_counted_by_the_verdicts_that_their_reports_have(
-    bfc_environment: dict[str, str], tmp_path: Path
+    bfc_environment: dict[str, str], dataset: Dataset, tmp_path: Path
 ) -> None:
     with subprocess.Popen(
         [sys.executable, SCRIPT.with_name("refused.py")],
@@ -135,8 +136,10 @@ def test_out_of_memories_are_counted_by_the_verdicts_that_their_reports_have(
         metrics = metrics_of(job.pid)
         job.kill()
     assert told == ["in pieces: True", "too much: True"]
-    reports = [json.loads(file.read_text()) for file in tmp_path.rglob("*.oom_report.json")]
-    verdicts = Counter(report["reason"]["kind"] for report in reports)
+    runs = tmp_path.glob("plugins/profile/*_oom*")
+    verdicts = Counter(
+        oom["verdict"]["kind"] for run in runs for oom in dataset(run, "oom_window")["ooms"]
+    )
     assert verdicts == {"FRAGMENTATION": 1, "CAPACITY": 1}
     counted = {
         labels["verdict"]: value

@@ -107,18 +107,14 @@ def _judged_runs(logdir: Path, first: dict[str, str], caught: int) -> list[str]:
 def _runs(logdir: Path) -> list[Path]:
     """The runs of out-of-memories that are whole, the first one first."""
     traces = logdir.glob("plugins/profile/*_oom*/*.xplane.pb")
-    return sorted((each.parent for each in traces), key=_number)
-
-
-def _number(run: Path) -> int:
-    return int(json.loads(next(run.glob("*.oom_report.json")).read_text())["oom_number"])
+    return [each.parent for each in sorted(traces, key=lambda each: each.stat().st_mtime_ns)]
 
 
 def _content(run: Path) -> dict[str, str]:
     return {
         each.name: hashlib.sha256(each.read_bytes()).hexdigest()
         for each in sorted(run.iterdir())
-        if each.suffix in (".pb", ".json")
+        if each.suffix == ".pb"
     }
 
 

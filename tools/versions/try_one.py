@@ -140,8 +140,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         run_out_of_memory(Path(folder))
         check(Path(folder))
-        reports = list(Path(folder).rglob("*_oom/*.oom_report.json"))
-        require(reports, "no report was written")
+        runs = list(Path(folder).rglob("*_oom/*.xplane.pb"))
+        require(runs, "no run was written")
 
 
 if __name__ == "__main__":

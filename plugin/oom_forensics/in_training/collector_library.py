@@ -246,10 +246,9 @@ class CollectorLibrary:
         """Returns the counters of every allocator, without their maps, the step and growth."""
         return self._json_of("OomForensics_LiveState")
 
-    def last_report(self) -> dict[str, Any] | None:
-        """Returns the report of the last out-of-memory or snapshot."""
-        text = self._text_of("OomForensics_LastReport")
-        return None if text is None else cast("dict[str, Any]", json.loads(text))
+    def last_run(self) -> str | None:
+        """Returns the folder of the run that the last out-of-memory or snapshot left."""
+        return self._text_of("OomForensics_LastRun")
 
     def summary_for(self, message: str) -> str | None:
         """Returns the story of the out-of-memory that an error tells of, a few lines."""

@@ -183,20 +183,24 @@ def memory_stats() -> list[dict[str, Any]]:
     Each has `name` and `kind`, and as far as the allocator tells: `allocations`,
     `in_use_bytes`, `peak_in_use_bytes`, `largest_allocation_bytes`, `limit_bytes`,
     `requested_bytes`, `reserved_bytes`, `free_bytes`, `largest_free_bytes`,
-    `fragmentation`, `chunks_in_use`, `chunks_free`, `regions` and `bins`. The same
-    object stands in a report, see proto/oom_report.schema.json. Where the collector had no
-    room for further allocators, one of the kind "unknown" stands for them, with
+    `fragmentation`, `chunks_in_use`, `chunks_free`, `regions` and `bins`. Where the collector
+    had no room for further allocators, one of the kind "unknown" stands for them, with
     `unrecorded_requests`.
     """
     return _library().memory_stats()
 
 
-def last_report() -> dict[str, Any] | None:
-    """Returns the report of the last out-of-memory or snapshot; None without one.
+def last_report() -> Trace | None:
+    """Opens the run that the last out-of-memory or snapshot left; None without one.
 
-    Its form is that of proto/oom_report.schema.json.
+    Its `report()` is the story in fifteen lines, its `oom_window()` the same as numbers.
     """
-    return _library().last_report()
+    folder = _library().last_run()
+    if folder is None:
+        return None
+    from oom_forensics.trace import Trace
+
+    return Trace(folder)
 
 
 def _text(name: str, value: object) -> str:

@@ -1,12 +1,8 @@
-"""A program in whose language a number has a comma. Prints one, and then the report of a snapshot.
-
-Argument: the logdir.
-"""
+"""A program in whose language a number has a comma. Prints one, and then its allocators."""
 
 import ctypes
 import json
 import locale
-import sys
 
 import oom_forensics
 import tensorflow as tf
@@ -17,5 +13,4 @@ ctypes.CDLL(None).snprintf(text, len(text), b"%g", ctypes.c_double(0.5))
 print(text.value.decode())
 kept = [tf.ones([1000, 100]) for _ in range(10)]
 kept = kept[::2]
-oom_forensics.snapshot(sys.argv[1])
-print(json.dumps(oom_forensics.last_report()))
+print(json.dumps(oom_forensics.memory_stats()))

@@ -1,4 +1,4 @@
-#include "collector/flight_recorder/memory_story.h"
+#include "collector/flight_recorder/refusal.h"
 
 #include <gtest/gtest.h>
 
@@ -25,9 +25,9 @@ void AddChunk(std::string* dump, uint64_t address, uint64_t size, bool in_use) {
 }
 
 // A pool of 100 MiB, all of it reserved: 70 MiB in use, two holes of 15 MiB.
-class MemoryStoryTest : public testing::Test {
+class RefusalTest : public testing::Test {
  protected:
-  MemoryStoryTest() {
+  RefusalTest() {
     Alloc(1, "dense/MatMul", 50 * kMiB);
     Alloc(2, "dense/Relu", 10 * kMiB);
     Alloc(3, "dense/Relu", 10 * kMiB);
@@ -51,7 +51,7 @@ class MemoryStoryTest : public testing::Test {
   }
 
   // Of an allocator that has no pool, and so no chunk map.
-  MemoryStory FailWithoutPool(uint64_t bytes) {
+  Refusal FailWithoutPool(uint64_t bytes) {
     Failure failure;
     failure.sequence =
         recorder_.RecordFailure(0, MakeSite("dense_1/MatMul", bytes), 42, 1);
@@ -61,11 +61,11 @@ class MemoryStoryTest : public testing::Test {
     AllocatorState state;
     state.info.name = "direct";
     state.info.has_layout = false;
-    return TellStory(*recorder_.Recent(), recorder_.sites().Snapshot(), {state},
-                     NoDevice, failure.sequence, 100);
+    return FindRefusal(*recorder_.Recent(), recorder_.sites().Snapshot(),
+                       {state}, NoDevice, failure.sequence);
   }
 
-  MemoryStory Fail(uint64_t bytes) {
+  Refusal Fail(uint64_t bytes) {
     Failure failure;
     failure.sequence =
         recorder_.RecordFailure(0, MakeSite("dense_1/MatMul", bytes), 42, 1);
@@ -76,12 +76,12 @@ class MemoryStoryTest : public testing::Test {
     AddChunk(&failure.memory_dump, kPool + 65 * kMiB, 20 * kMiB, true);
     AddChunk(&failure.memory_dump, kPool + 85 * kMiB, 15 * kMiB, false);
     recorder_.failures().Add(failure);
-    // What happens afterwards is not part of the story.
+    // What happens afterwards is not part of the refusal.
     Alloc(9, "later", 1 * kMiB);
     AllocatorState state;
     state.info.name = "pool";
-    return TellStory(*recorder_.Recent(), recorder_.sites().Snapshot(), {state},
-                     NoDevice, failure.sequence, 100);
+    return FindRefusal(*recorder_.Recent(), recorder_.sites().Snapshot(),
+                       {state}, NoDevice, failure.sequence);
   }
 
   void Region(uint64_t offset_bytes, uint64_t size_bytes) {
@@ -93,35 +93,28 @@ class MemoryStoryTest : public testing::Test {
   Recorder recorder_{Settings{}};
 };
 
-TEST_F(MemoryStoryTest, TellsALackOfMemoryFromMemoryInPieces) {
-  EXPECT_STREQ(Fail(20 * kMiB).oom->placement.kind, "FRAGMENTATION");
-  EXPECT_STREQ(Fail(30 * kMiB).oom->placement.kind, "FRAGMENTATION");
-  EXPECT_STREQ(Fail(31 * kMiB).oom->placement.kind, "CAPACITY");
+TEST_F(RefusalTest, TellsALackOfMemoryFromMemoryInPieces) {
+  EXPECT_STREQ(Fail(20 * kMiB).placement.kind, "FRAGMENTATION");
+  EXPECT_STREQ(Fail(30 * kMiB).placement.kind, "FRAGMENTATION");
+  EXPECT_STREQ(Fail(31 * kMiB).placement.kind, "CAPACITY");
 }
 
-TEST_F(MemoryStoryTest, TellsGapsOfOneRegionFromThoseOfSeveral) {
+TEST_F(RefusalTest, TellsGapsOfOneRegionFromThoseOfSeveral) {
   Region(0, 65 * kMiB);
   Region(65 * kMiB, 35 * kMiB);
-  EXPECT_STREQ(Fail(20 * kMiB).oom->placement.kind, "GROWTH_REGIONS");
+  EXPECT_STREQ(Fail(20 * kMiB).placement.kind, "GROWTH_REGIONS");
 }
 
-TEST_F(MemoryStoryTest, SumsUpWhoHoldsWhatAtThatMoment) {
-  const MemoryStory story = Fail(20 * kMiB);
-  ASSERT_EQ(story.holders.size(), 2u);
-  EXPECT_EQ(story.holders[0].site.op, "dense/MatMul");
-  EXPECT_EQ(story.holders[0].allocated_bytes, 50 * kMiB);
-  EXPECT_EQ(story.holders[1].site.op, "dense/Relu");
-  EXPECT_EQ(story.holders[1].count, 2u);
+TEST_F(RefusalTest, SumsUpWhoHoldsWhatAtThatMoment) {
+  const Refusal refusal = Fail(20 * kMiB);
+  ASSERT_EQ(refusal.holders.size(), 2u);
+  EXPECT_EQ(refusal.holders[0].site.op, "dense/MatMul");
+  EXPECT_EQ(refusal.holders[0].allocated_bytes, 50 * kMiB);
+  EXPECT_EQ(refusal.holders[1].site.op, "dense/Relu");
+  EXPECT_EQ(refusal.holders[1].count, 2u);
 }
 
-TEST_F(MemoryStoryTest, ListsRecentAllocationsInOrderUpToTheFailure) {
-  const MemoryStory story = Fail(20 * kMiB);
-  ASSERT_EQ(story.recent.size(), 4u);
-  EXPECT_EQ(story.recent.front().site.op, "dense/MatMul");
-  EXPECT_EQ(story.recent.back().site.op, "gone");
-}
-
-TEST_F(MemoryStoryTest, IsSummedUpInThreeLines) {
+TEST_F(RefusalTest, IsSummedUpInThreeLines) {
   const std::vector<std::string> lines = SummaryLines(Fail(20 * kMiB));
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0],
@@ -136,21 +129,19 @@ TEST_F(MemoryStoryTest, IsSummedUpInThreeLines) {
             "20.0 MiB in 2 of dense/Relu (float32 [8,16]).");
 }
 
-TEST_F(MemoryStoryTest, SaysThatOnlyTheDriverKnowsWhatIsFreeWithoutAPool) {
-  const MemoryStory story = FailWithoutPool(20 * kMiB);
-  EXPECT_STREQ(story.oom->placement.kind, "UNKNOWN");
-  EXPECT_FALSE(story.allocators[0].map.has_value());
-  EXPECT_EQ(SummaryLines(story)[1],
+TEST_F(RefusalTest, SaysThatOnlyTheDriverKnowsWhatIsFreeWithoutAPool) {
+  const Refusal refusal = FailWithoutPool(20 * kMiB);
+  EXPECT_STREQ(refusal.placement.kind, "UNKNOWN");
+  EXPECT_EQ(SummaryLines(refusal)[1],
             "70.0 MiB in use. The device's driver refused 20.0 MiB; how much "
             "was left, and in what pieces, it does not say.");
 }
 
-TEST_F(MemoryStoryTest, NamesTheTrainingStep) {
+TEST_F(RefusalTest, NamesTheTrainingStep) {
   recorder_.RecordStep(12, 1);
-  const MemoryStory story = Fail(20 * kMiB);
-  EXPECT_EQ(story.oom->training_step, 12);
-  EXPECT_EQ(story.recent.back().training_step, kNoStep);
-  EXPECT_EQ(SummaryLines(story)[0],
+  const Refusal refusal = Fail(20 * kMiB);
+  EXPECT_EQ(refusal.training_step, 12);
+  EXPECT_EQ(SummaryLines(refusal)[0],
             "dense_1/MatMul asked pool#0 for 20.0 MiB (float32 [8,16]) in step "
             "12 and did not get it.");
 }
