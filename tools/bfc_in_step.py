@@ -17,9 +17,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = [
     ROOT / "tests/bfc_model/in_step.cc",
-    ROOT / "core/bfc_model.cc",
-    ROOT / "core/bfc_regions.cc",
-    ROOT / "core/bfc_chunks.cc",
+    ROOT / "converter/bfc/bfc_model.cc",
+    ROOT / "converter/bfc/bfc_regions.cc",
+    ROOT / "converter/bfc/bfc_chunks.cc",
 ]
 
 

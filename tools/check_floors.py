@@ -42,6 +42,7 @@ FLOORS = {
         "proto",
         "converter/text",
         "converter/cancellation",
+        "converter/bfc",
         "converter/input",
         "converter/quality",
         "converter/trace/op_name",

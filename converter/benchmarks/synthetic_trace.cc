@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "converter/bfc/bfc_model.h"
 #include "converter/testing/xspace_builder.h"
 #include "core/bfc.h"
-#include "core/bfc_model.h"
 #include "proto/event_schema.h"
 #include "protozero/pbf_writer.hpp"
 

@@ -20,8 +20,8 @@ struct SyntheticTraceOptions {
 };
 
 // A serialized XSpace: one allocator that serves the requests as
-// TensorFlow's does (core/bfc_model.h), training steps, and an OOM at the end.
-// The same options give the same bytes.
+// TensorFlow's does (converter/bfc/bfc_model.h), training steps, and an OOM at
+// the end. The same options give the same bytes.
 std::string MakeSyntheticTrace(const SyntheticTraceOptions& options);
 
 }  // namespace oom_forensics::benchmarks

@@ -1,13 +1,13 @@
 // How a pool was set, as its trace shows it, and the pool as it stood, for a
-// model of TensorFlow's allocator (core/bfc_model.h) to go on from.
+// model of TensorFlow's allocator (converter/bfc/bfc_model.h) to go on from.
 #ifndef OOM_FORENSICS_CONVERTER_COUNTERFACTUAL_POOL_SETTINGS_H_
 #define OOM_FORENSICS_CONVERTER_COUNTERFACTUAL_POOL_SETTINGS_H_
 
 #include <cstdint>
 #include <vector>
 
+#include "converter/bfc/bfc_model.h"
 #include "converter/replay/allocator_replay.h"
-#include "core/bfc_model.h"
 
 namespace oom_forensics {
 

@@ -1,6 +1,6 @@
 // The recorded requests of a pool, served once more under other conditions by a
-// model of TensorFlow's allocator (core/bfc_model.h), in the order in which the
-// allocator served them.
+// model of TensorFlow's allocator (converter/bfc/bfc_model.h), in the order in
+// which the allocator served them.
 #ifndef OOM_FORENSICS_CONVERTER_COUNTERFACTUAL_POOL_SIMULATION_H_
 #define OOM_FORENSICS_CONVERTER_COUNTERFACTUAL_POOL_SIMULATION_H_
 
@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "converter/bfc/bfc_model.h"
 #include "converter/counterfactual/serving_order.h"
 #include "converter/replay/allocator_replay.h"
-#include "core/bfc_model.h"
 
 namespace oom_forensics {
 

@@ -5,9 +5,9 @@
 #include <random>
 #include <vector>
 
+#include "converter/bfc/bfc_model.h"
 #include "converter/run/run.h"
 #include "converter/testing/trace_builder.h"
-#include "core/bfc_model.h"
 #include "gtest/gtest.h"
 
 namespace oom_forensics {

@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "converter/bfc/bfc_model.h"
 #include "converter/counterfactual/batch_shares.h"
 #include "converter/counterfactual/pool_simulation.h"
 #include "converter/counterfactual/serving_order.h"
 #include "converter/replay/allocator_replay.h"
 #include "converter/trace/forecast_trace.h"
-#include "core/bfc_model.h"
 
 namespace oom_forensics {
 

@@ -14,8 +14,8 @@
 #include <optional>
 #include <vector>
 
+#include "converter/bfc/bfc_model.h"
 #include "converter/trace/forecast_trace.h"
-#include "core/bfc_model.h"
 
 namespace oom_forensics {
 

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "collector/pluggable_profiler_api.h"
-#include "core/bfc_model.h"
+#include "converter/bfc/bfc_model.h"
 #include "tests/bfc_model/system_memory.h"
 #if __has_include("xla/tsl/framework/bfc_allocator.h")
 #include "xla/tsl/framework/bfc_allocator.h"

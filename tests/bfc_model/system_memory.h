@@ -13,7 +13,7 @@
 #include <optional>
 #include <random>
 
-#include "core/bfc_model.h"
+#include "converter/bfc/bfc_model.h"
 #if __has_include("xla/tsl/framework/bfc_allocator.h")
 #include "xla/tsl/framework/bfc_allocator.h"
 #else

@@ -56,7 +56,7 @@ def test_allocators_that_come_and_go_may_be_asked_at_any_moment(
 
 def test_a_model_that_splits_otherwise_is_found_out(tmp_path: Path) -> None:
     """The test can fail: a rule of the model changed, and they are no longer in step."""
-    source = (in_step.ROOT / "core/bfc_regions.cc").read_text()
+    source = (in_step.ROOT / "converter/bfc/bfc_regions.cc").read_text()
     changed, count = re.subn(r"if \(!enlarged\) next_bytes", "next_bytes", source)
     assert count == 1
     (tmp_path / "bfc_regions.cc").write_text(changed)

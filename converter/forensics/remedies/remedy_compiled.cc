@@ -9,11 +9,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "converter/bfc/bfc_model.h"
 #include "converter/counterfactual/pool_settings.h"
 #include "converter/forensics/block_content.h"
 #include "converter/forensics/causes/remedy_candidate.h"
 #include "converter/text/text.h"
-#include "core/bfc_model.h"
 #include "core/data_types.h"
 #include "core/size_text.h"
 

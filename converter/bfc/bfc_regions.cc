@@ -1,9 +1,9 @@
 // How a BfcModel's pool takes regions from the system, and gives them back.
 #include <algorithm>
 
+#include "converter/bfc/bfc_model.h"
 #include "core/bfc.h"
 #include "core/bfc_limit.h"
-#include "core/bfc_model.h"
 
 namespace oom_forensics {
 namespace {

@@ -1,6 +1,6 @@
 // What the model does, case by case. That TensorFlow does the same is tested
 // against its own allocator: tests/bfc_model.
-#include "core/bfc_model.h"
+#include "converter/bfc/bfc_model.h"
 
 #include <map>
 #include <random>

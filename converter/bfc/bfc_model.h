@@ -22,8 +22,8 @@
 //   BfcModel model({256 << 20});
 //   const ChunkId chunk = model.Allocate(1000);
 //   if (chunk != kNoChunk) model.Free(chunk);
-#ifndef OOM_FORENSICS_CORE_BFC_MODEL_H_
-#define OOM_FORENSICS_CORE_BFC_MODEL_H_
+#ifndef OOM_FORENSICS_CONVERTER_BFC_BFC_MODEL_H_
+#define OOM_FORENSICS_CONVERTER_BFC_BFC_MODEL_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +31,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/bfc_chunks.h"
+#include "converter/bfc/bfc_chunks.h"
 
 namespace oom_forensics {
 
@@ -193,4 +193,4 @@ class BfcModel {
 
 }  // namespace oom_forensics
 
-#endif  // OOM_FORENSICS_CORE_BFC_MODEL_H_
+#endif  // OOM_FORENSICS_CONVERTER_BFC_BFC_MODEL_H_

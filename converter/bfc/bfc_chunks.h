@@ -3,8 +3,8 @@
 //
 // As in TensorFlow a chunk is named by its place in a table, and the place of
 // one that is gone is used again, last gone first.
-#ifndef OOM_FORENSICS_CORE_BFC_CHUNKS_H_
-#define OOM_FORENSICS_CORE_BFC_CHUNKS_H_
+#ifndef OOM_FORENSICS_CONVERTER_BFC_BFC_CHUNKS_H_
+#define OOM_FORENSICS_CONVERTER_BFC_BFC_CHUNKS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -101,4 +101,4 @@ class ChunkTable {
 
 }  // namespace oom_forensics
 
-#endif  // OOM_FORENSICS_CORE_BFC_CHUNKS_H_
+#endif  // OOM_FORENSICS_CONVERTER_BFC_BFC_CHUNKS_H_

@@ -1,4 +1,4 @@
-#include "core/bfc_model.h"
+#include "converter/bfc/bfc_model.h"
 
 #include <algorithm>
 

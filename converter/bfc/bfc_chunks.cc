@@ -1,4 +1,4 @@
-#include "core/bfc_chunks.h"
+#include "converter/bfc/bfc_chunks.h"
 
 namespace oom_forensics {
 
