@@ -59,31 +59,10 @@ def in_trace(space: Any) -> Iterator[str]:
                     yield f"{plane.name} {where} {plane.stat_metadata[stat.metadata_id].name}"
 
 
-def numbers_of(tree: Any) -> Iterator[int]:
-    if isinstance(tree, dict):
-        tree = list(tree.values())
-    if isinstance(tree, list):
-        for each in tree:
-            yield from numbers_of(each)
-    elif isinstance(tree, int):
-        yield tree
-    elif isinstance(tree, str) and tree.removeprefix("0x").isalnum():
-        for base in (10, 16):
-            try:
-                yield int(tree, base)
-            except ValueError:
-                continue
-
-
 def found_in(folder: Path) -> list[str]:
     found: set[str] = set()
-    for path in folder.rglob("*.*"):
-        if path.name.endswith(".xplane.pb"):
-            found.update(in_trace(xplane_pb2.XSpace.FromString(path.read_bytes())))
-        elif path.name.endswith(".json") and any(
-            map(is_real, numbers_of(json.loads(path.read_text())))
-        ):
-            found.add(path.name)
+    for path in folder.rglob("*.xplane.pb"):
+        found.update(in_trace(xplane_pb2.XSpace.FromString(path.read_bytes())))
     return sorted(found)
 
 
