@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "collector/black_box/host_hooks.h"
+#include "collector/black_box/python_arenas.h"
 #include "collector/diagnostics.h"
 #include "collector/json_writer.h"
 #include "collector/python/gil.h"
@@ -69,7 +70,9 @@ Collector& Collector::Load() {
     if (settings.enabled) {
       collector->Hook();
       collector->StartBlackBox();
-      ActivatePythonPart();
+      ActivatePythonPart(collector->black_box_.box() == nullptr
+                             ? nullptr
+                             : &WatchPythonArenas);
     }
     collector->ListenForSignal();
     collector->ListenForQuestions();
@@ -103,7 +106,9 @@ Collector::Collector(const Settings& settings)
            },
            [this](const std::string& run) { black_box_.LearnOomRun(run); }}),
       host_blocks_(&recorder_.stacks()),
-      black_box_({[this] { return PartsOfHost(); }, PatchNewLibraries}),
+      black_box_({[this] { return PartsOfHost(); },
+                  [this] { return UntouchedPartsOfHost(); },
+                  PatchNewLibraries}),
       device_memory_(settings.device_memory),
       captures_({&recorder_, &device_memory_, &flight_recorder_.written_runs(),
                  [this] { return KnownAllocators(); },

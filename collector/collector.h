@@ -120,6 +120,7 @@ class Collector {
   std::string AnswerLive(std::string_view request);
   void StartBlackBox();
   HostParts PartsOfHost();
+  HostParts UntouchedPartsOfHost();
   // Tells the black box, in the thread that had it compiled.
   void OnCompiled(const XlaModule& module, uint64_t alive) noexcept;
   // With settings_mutex_ held.

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "collector/black_box/host_hooks.h"
+#include "collector/black_box/python_arenas.h"
+#include "collector/black_box/touched_memory.h"
 #include "collector/collector.h"
 #include "collector/diagnostics.h"
 #include "collector/no_throw.h"
@@ -45,13 +47,29 @@ HostParts Collector::PartsOfHost() {
     parts.tensorflow_bytes = statistics->bytes_in_use;
   }
   parts.native_bytes = host_blocks_.BytesOf(black_box::Owner::kNative);
-  parts.python_bytes = host_blocks_.BytesOf(black_box::Owner::kPython);
+  parts.python_bytes = PythonArenaBytes();
   for (const Region& region : recorder_.Regions()) {
     if (recorder_.allocators().Describe(region.allocator).in_host_memory) {
       parts.pool_bytes += region.size_bytes;
     }
   }
   return parts;
+}
+
+HostParts Collector::UntouchedPartsOfHost() {
+  const auto by_owner = host_blocks_.Untouched();
+  const auto of = [&](black_box::Owner owner) {
+    return by_owner[static_cast<size_t>(owner)];
+  };
+  HostParts untouched;
+  untouched.tensorflow_bytes = of(black_box::Owner::kTensorFlow);
+  untouched.native_bytes = of(black_box::Owner::kNative);
+  for (const Region& region : recorder_.Regions()) {
+    if (recorder_.allocators().Describe(region.allocator).in_host_memory) {
+      untouched.pool_bytes += UntouchedBytes(region.address, region.size_bytes);
+    }
+  }
+  return untouched;
 }
 
 void Collector::OnCompiled(const XlaModule& module, uint64_t alive) noexcept {

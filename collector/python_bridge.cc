@@ -22,7 +22,8 @@ Function Find(const char* name) {
 }
 
 // Called by Python, with its lock held.
-int ImportActivation(void*) {
+int ImportActivation(void* first) {
+  if (first != nullptr) reinterpret_cast<void (*)()>(first)();
   const auto import_module = Find<ImportModule>("PyImport_ImportModule");
   const auto dec_ref = Find<DecRef>("Py_DecRef");
   const auto clear = Find<ErrClear>("PyErr_Clear");
@@ -41,7 +42,8 @@ int ImportActivation(void*) {
 
 }  // namespace
 
-void ActivatePythonPart() {
+void ActivatePythonPart(void (*first)()) {
+  void* const argument = reinterpret_cast<void*>(first);
   const auto is_initialized = Find<IsInitialized>("Py_IsInitialized");
   const auto add_pending_call = Find<AddPendingCall>("Py_AddPendingCall");
   if (is_initialized == nullptr || add_pending_call == nullptr ||
@@ -49,7 +51,7 @@ void ActivatePythonPart() {
     return;
   }
   if (syscall(SYS_gettid) == getpid()) {
-    add_pending_call(&ImportActivation, nullptr);
+    add_pending_call(&ImportActivation, argument);
     return;
   }
   // Python's main thread may wait for this one until the process ends, and
@@ -58,7 +60,7 @@ void ActivatePythonPart() {
   const auto release = Find<ReleaseLock>("PyGILState_Release");
   if (ensure == nullptr || release == nullptr) return;
   const int state = ensure();
-  ImportActivation(nullptr);
+  ImportActivation(argument);
   release(state);
 }
 

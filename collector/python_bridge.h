@@ -11,8 +11,9 @@ namespace oom_forensics::collector {
 // between two of its instructions: `import tensorflow`, which is running now,
 // is not disturbed. Where another thread runs that, it is imported at once.
 // Python's functions are found in the process by name; without them nothing
-// happens.
-void ActivatePythonPart();
+// happens. Right before it `first` is called, unless it is null, with Python's
+// lock held.
+void ActivatePythonPart(void (*first)());
 
 }  // namespace oom_forensics::collector
 

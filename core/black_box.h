@@ -6,7 +6,7 @@
 //
 // The process writes its state where it happens, so that the file is whole at
 // any moment: a record is filled first, and counted after that. Numbers are
-// little-endian; a reader trusts none of them. Version 2.
+// little-endian; a reader trusts none of them.
 //
 // While the process lives it holds a record lock (fcntl) on the whole file. A
 // free lock and `end` of kRunning: it died.
@@ -61,7 +61,8 @@ struct Sample {
   uint64_t used_bytes;
   // How much of them are file pages that can be given back.
   uint64_t cache_bytes;
-  // What TensorFlow's default allocator on the CPU has in use.
+  // From here on without what nothing has touched yet. What TensorFlow's
+  // default allocator on the CPU has in use.
   uint64_t tensorflow_bytes;
   // What its pools on the CPU have taken.
   uint64_t pool_bytes;

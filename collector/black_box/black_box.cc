@@ -79,6 +79,54 @@ uint64_t StartTicks() {
              : std::strtoull(stat.c_str() + at, nullptr, 10);
 }
 
+uint64_t Less(uint64_t all, uint64_t part) { return all - std::min(all, part); }
+
+// Of what malloc gives out.
+uint64_t BlocksOf(const HostParts& parts) {
+  return parts.tensorflow_bytes + parts.pool_bytes + parts.native_bytes;
+}
+
+// What of the parts is touched by now. A deep look has counted what was not; of
+// that the process has touched what it has grown by since, beyond new blocks.
+class TouchedParts {
+ public:
+  void Count(const HostParts& parts, const HostParts& untouched,
+             uint64_t own_bytes) {
+    untouched_ = untouched;
+    // Beyond its blocks, that is.
+    rest_bytes_ = Less(own_bytes, Less(BlocksOf(parts), BlocksOf(untouched)));
+  }
+
+  HostParts Of(const HostParts& parts, uint64_t own_bytes) const {
+    const uint64_t untouched = BlocksOf(untouched_);
+    if (untouched == 0) return parts;
+    const uint64_t touched = Less(own_bytes, rest_bytes_);
+    const double share =
+        std::min(1.0, static_cast<double>(Less(BlocksOf(parts), touched)) /
+                          static_cast<double>(untouched));
+    const auto left = [share](uint64_t all, uint64_t untouched_bytes) {
+      return Less(all, static_cast<uint64_t>(
+                           share * static_cast<double>(untouched_bytes)));
+    };
+    return {left(parts.tensorflow_bytes, untouched_.tensorflow_bytes),
+            left(parts.pool_bytes, untouched_.pool_bytes),
+            left(parts.native_bytes, untouched_.native_bytes),
+            parts.python_bytes};
+  }
+
+ private:
+  HostParts untouched_;
+  uint64_t rest_bytes_ = 0;
+};
+
+// What the calling thread has run so far: on a busy machine a look takes
+// longer, but no more than it does else.
+int64_t ThreadTimeNs() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
 void Sleep(int64_t duration_ns) {
   timespec duration = {duration_ns / 1'000'000'000,
                        duration_ns % 1'000'000'000};
@@ -279,9 +327,10 @@ void BlackBox::AfterForkInChild() noexcept {
 
 void BlackBox::Watch() noexcept {
   HostLook look;
-  HostParts parts;
+  TouchedParts touched;
   int64_t next_deep_ns = 0;
   uint64_t used_at_deep_bytes = 0;
+  uint64_t pools_at_deep_bytes = 0;
   while (true) {
     NoThrow([&] {
       const int64_t begin_ns = CoarseClockNs();
@@ -289,17 +338,26 @@ void BlackBox::Watch() noexcept {
       const uint64_t whole = probe_->limit_bytes() == 0
                                  ? probe_->machine_bytes()
                                  : probe_->limit_bytes();
-      const bool has_grown =
-          look.used_bytes > used_at_deep_bytes + whole / kGrowthShare;
       sources_.at_each_look();
-      parts = sources_.parts();
+      HostParts parts = sources_.parts();
+      const bool has_grown =
+          look.used_bytes > used_at_deep_bytes + whole / kGrowthShare ||
+          parts.pool_bytes > pools_at_deep_bytes;
       if (begin_ns >= next_deep_ns - (has_grown ? kDeepLookNs : 0)) {
-        const int64_t start_ns = WallClockNs();
+        const int64_t start_ns = ThreadTimeNs();
         probe_->LookDeeply(&look);
-        const int64_t took_ns = std::max<int64_t>(0, WallClockNs() - start_ns);
+        // Those of the same moment.
+        parts = sources_.parts();
+        const HostParts untouched = sources_.untouched_parts();
+        touched.Count(parts, untouched, look.rss_anon_bytes);
+        // malloc gives out what nothing has touched, too.
+        look.malloc_used_bytes =
+            Less(look.malloc_used_bytes, BlocksOf(untouched));
+        const int64_t took_ns = ThreadTimeNs() - start_ns;
         next_deep_ns =
             begin_ns + std::max(kDeepLookNs, took_ns * kDeepLookShare);
         used_at_deep_bytes = look.used_bytes;
+        pools_at_deep_bytes = parts.pool_bytes;
         black_box::Header& header = box()->header;
         if (header.limit_bytes != probe_->limit_bytes()) {
           header.limit_bytes = probe_->limit_bytes();
@@ -308,7 +366,7 @@ void BlackBox::Watch() noexcept {
         }
       }
       NoteOwnLimit();
-      AddSample(look, parts);
+      AddSample(look, touched.Of(parts, look.rss_anon_bytes));
       TellOfShortage(look);
     });
     Sleep(kCheapLookNs);

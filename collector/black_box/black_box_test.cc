@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -6,6 +7,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -349,6 +351,21 @@ TEST_F(HostBlocksTest, BlockCountsUntilItEndsOrItsAddressIsUsedAgain) {
   blocks_.Remove(At(0x30000));
   EXPECT_EQ(blocks_.BytesOf(Owner::kNative), 0);
   EXPECT_EQ(blocks_.BytesOf(Owner::kPython), 1 << 20);
+}
+
+TEST_F(HostBlocksTest, WhatNothingHasTouchedIsKnown) {
+  constexpr size_t kBytes = 8 << 20;
+  void* const block = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(block, MAP_FAILED);
+  madvise(block, kBytes, MADV_NOHUGEPAGE);
+  std::memset(block, 1, 3 << 20);
+  blocks_.AddNative(Owner::kNative, block, kBytes, 0);
+  // One that is no memory of the process any more.
+  blocks_.AddNative(Owner::kPython, At(0x10000), kBytes, 0);
+  EXPECT_EQ(blocks_.Untouched()[static_cast<size_t>(Owner::kNative)], 5 << 20);
+  EXPECT_EQ(blocks_.Untouched()[static_cast<size_t>(Owner::kPython)], 0);
+  munmap(block, kBytes);
 }
 
 TEST_F(HostBlocksTest, SiteHasTheLinesOfItsStack) {

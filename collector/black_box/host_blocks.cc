@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "collector/black_box/touched_memory.h"
 #include "collector/no_throw.h"
 #include "collector/recording/clock.h"
 #include "collector/recording/thread_state.h"
@@ -198,6 +199,38 @@ void HostBlocks::RemoveKnown(const void* address) noexcept {
   const size_t bucket = BucketOf(address);
   const std::lock_guard<SpinLock> lock(locks_[bucket]);
   Erase(box, bucket, reinterpret_cast<uint64_t>(address));
+}
+
+std::array<uint64_t, kHostOwners> HostBlocks::Untouched() noexcept {
+  std::array<uint64_t, kHostOwners> untouched = {};
+  const Box* const box = box_.load(std::memory_order_acquire);
+  if (box == nullptr) return untouched;
+  struct Large {
+    uint64_t address;
+    uint64_t bytes;
+    Owner owner;
+  };
+  std::array<Large, kBucketBlocks> large;
+  for (size_t bucket = 0; bucket < kBuckets; ++bucket) {
+    size_t count = 0;
+    {
+      const std::lock_guard<SpinLock> lock(locks_[bucket]);
+      const Block* const blocks = box->blocks + bucket * kBucketBlocks;
+      for (const Block* block = blocks; block != blocks + kBucketBlocks;
+           ++block) {
+        const uint64_t address = block->address.load(std::memory_order_relaxed);
+        if (address != 0 && block->bytes >= kLeastUntouchedBytes) {
+          large[count++] = {address, block->bytes,
+                            box->sites[block->site].owner};
+        }
+      }
+    }
+    for (size_t i = 0; i < count; ++i) {
+      untouched[static_cast<size_t>(large[i].owner)] +=
+          UntouchedBytes(large[i].address, large[i].bytes);
+    }
+  }
+  return untouched;
 }
 
 void HostBlocks::AfterForkInChild() noexcept {

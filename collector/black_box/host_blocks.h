@@ -23,6 +23,8 @@ namespace oom_forensics::collector {
 
 // Blocks of at least this size are all kept.
 inline constexpr size_t kLargeHostBlockBytes = size_t{64} << 10;
+// So many owners there are.
+inline constexpr size_t kHostOwners = 3;
 // One smaller block per this many bytes is sampled, on average.
 inline constexpr int64_t kHostSamplingBytes = int64_t{512} << 10;
 
@@ -64,6 +66,8 @@ class HostBlocks {
 
   // What the live blocks of an owner take.
   uint64_t BytesOf(black_box::Owner owner) const noexcept;
+  // What of them nothing has touched yet, by owner.
+  std::array<uint64_t, kHostOwners> Untouched() noexcept;
 
   void AfterForkInChild() noexcept;
 
@@ -72,7 +76,6 @@ class HostBlocks {
   static constexpr size_t kBucketBlocks = 64;
   static constexpr size_t kBuckets = black_box::kMaxBlocks / kBucketBlocks;
   static constexpr size_t kFilterBits = 17;
-  static constexpr size_t kOwners = 3;
 
   // Whether a small block was drawn; chooses how far the next one is.
   static bool DrawAgain() noexcept;
@@ -106,7 +109,7 @@ class HostBlocks {
   std::atomic<black_box::Box*> box_{nullptr};
   std::array<std::atomic<uint8_t>, size_t{1} << kFilterBits> filter_ = {};
   std::array<SpinLock, kBuckets> locks_;
-  std::array<std::atomic<int64_t>, kOwners> bytes_ = {};
+  std::array<std::atomic<int64_t>, kHostOwners> bytes_ = {};
   std::mutex sites_mutex_;
   // Guarded by sites_mutex_.
   std::unordered_map<uint64_t, uint32_t> sites_;

@@ -1,7 +1,6 @@
 #include "collector/black_box/host_hooks.h"
 
 #include <dlfcn.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/black_box/python_arenas.h"
 #include "collector/library/got_patch.h"
 
 namespace oom_forensics::collector {
@@ -25,8 +25,6 @@ using Realloc = void* (*)(void*, size_t);
 using Free = void (*)(void*);
 using AlignedAlloc = void* (*)(size_t, size_t);
 using PosixMemalign = int (*)(void**, size_t, size_t);
-using Mmap = void* (*)(void*, size_t, int, int, int, off_t);
-using Munmap = int (*)(void*, size_t);
 using Exit = void (*)(int);
 using Abort = void (*)();
 using Kill = int (*)(pid_t, int);
@@ -39,8 +37,6 @@ struct Originals {
   Free free = nullptr;
   AlignedAlloc aligned_alloc = nullptr;
   PosixMemalign posix_memalign = nullptr;
-  Mmap mmap = nullptr;
-  Munmap munmap = nullptr;
   Exit exit = nullptr;
   Abort abort = nullptr;
   Kill kill = nullptr;
@@ -116,22 +112,11 @@ int HookedPosixMemalign(void** address, size_t alignment, size_t bytes) {
   return error;
 }
 
-// Of Python itself, which takes the pools of its small objects so.
-void* HookedMmap(void* wanted, size_t bytes, int protection, int flags,
-                 int file, off_t offset) {
-  void* const address =
-      g_original.mmap(wanted, bytes, protection, flags, file, offset);
-  if (address != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0 &&
-      bytes >= kLargeHostBlockBytes) {
-    Keep(Owner::kPython, address, bytes);
-  }
-  return address;
+void KeepArena(void* address, size_t bytes) {
+  Keep(Owner::kPython, address, bytes);
 }
 
-int HookedMunmap(void* address, size_t bytes) {
-  g_blocks->Remove(address);
-  return g_original.munmap(address, bytes);
-}
+void RemoveArena(void* address) { g_blocks->Remove(address); }
 
 // A child of vfork() shares the parent's memory.
 bool IsOwner() {
@@ -231,12 +216,6 @@ const Hooks& TheHooks() {
          Address(HookedPosixMemalign)},
     };
     made->python = made->libraries;
-    made->python.push_back(
-        {"mmap", Address(g_original.mmap), Address(HookedMmap)});
-    made->python.push_back(
-        {"mmap64", Address(g_original.mmap), Address(HookedMmap)});
-    made->python.push_back(
-        {"munmap", Address(g_original.munmap), Address(HookedMunmap)});
     made->python.push_back(exit);
     made->python.push_back(kill);
     return made;
@@ -285,9 +264,7 @@ std::string InstallHostHooks(HostBlocks* blocks, python::StackTaker* stacks,
         !Find("realloc", &g_original.realloc) ||
         !Find("free", &g_original.free) ||
         !Find("aligned_alloc", &g_original.aligned_alloc) ||
-        !Find("posix_memalign", &g_original.posix_memalign) ||
-        !Find("mmap", &g_original.mmap) ||
-        !Find("munmap", &g_original.munmap)) {
+        !Find("posix_memalign", &g_original.posix_memalign)) {
       state = "off: a function of the C library is not found";
     } else if (dladdr(Address(g_original.malloc), &allocates) == 0 ||
                dladdr(Address(g_original.exit), &exits) == 0 ||
@@ -302,6 +279,7 @@ std::string InstallHostHooks(HostBlocks* blocks, python::StackTaker* stacks,
   g_stacks = stacks;
   g_box = box;
   g_endings = endings;
+  if (g_watch_malloc) ListenToPythonArenas({&KeepArena, &RemoveArena});
   NoteSigterm();
   g_patch = new GotPatch(HooksOf);
   return state;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "converter/forensics/host_memory/host_parts.h"
 #include "converter/forensics/host_memory/host_predicates.h"
 #include "core/size_text.h"
 #include "proto/event_schema.h"
@@ -78,8 +79,8 @@ std::optional<HostCause> FindCheckpoint(const HostCase& host_case) {
 }
 
 std::optional<HostCause> FindHeldByMalloc(const HostCase& host_case) {
-  const uint64_t held =
-      host_case.host.host_memory.Last(schema::kHostMallocFree);
+  // Without what it has given back already, in the midst of its own.
+  const uint64_t held = PartAtLast(host_case.host.host_memory, "malloc_free");
   if (ShareOf(held, host_case) < kMuchHeldByMalloc) return std::nullopt;
   HostCause cause = MakeHostCause(host_case, "HELD_BY_MALLOC", held);
   cause.sentence =

@@ -70,4 +70,13 @@ std::vector<HostParts> PartsOverTime(const HostMemoryTrace& memory) {
   return samples;
 }
 
+uint64_t PartAtLast(const HostMemoryTrace& memory, std::string_view name) {
+  const std::vector<HostParts> samples = PartsOverTime(memory);
+  const auto& names = HostPartNames();
+  const auto at = std::find(names.begin(), names.end(), name);
+  return samples.empty() || at == names.end()
+             ? 0
+             : samples.back().bytes[static_cast<size_t>(at - names.begin())];
+}
+
 }  // namespace oom_forensics

@@ -31,6 +31,9 @@ const std::vector<int64_t>& HostTimes(const HostMemoryTrace& memory);
 // than the blocks: each count is compared with the blocks of its own time.
 std::vector<HostParts> PartsOverTime(const HostMemoryTrace& memory);
 
+// One of them at the last sample; 0: there is none.
+uint64_t PartAtLast(const HostMemoryTrace& memory, std::string_view name);
+
 }  // namespace oom_forensics
 
 #endif  // OOM_FORENSICS_CONVERTER_FORENSICS_HOST_MEMORY_HOST_PARTS_H_
