@@ -41,6 +41,21 @@ class Message:
                 known[field[0]] = field[1](item)
         return cls(**known)
 
+    @classmethod
+    def prepare(cls) -> None:
+        """Makes all that reading such a message takes, which else the first one read waits for."""
+        prepared: set[Any] = set()
+        waiting: list[Any] = [cls]
+        while waiting:
+            message = waiting.pop()
+            if message in prepared:
+                continue
+            prepared.add(message)
+            dataclasses.fields(message)
+            _decoders(message)
+            for hint in _hints(message).values():
+                waiting += [each for each in (hint, *typing.get_args(hint)) if _is_message(each)]
+
     def to_pandas(self) -> pandas.DataFrame:
         """Returns the rows of a dataset's answer as a table, as its CSV has them.
 
@@ -137,12 +152,19 @@ def _encode(value: Any) -> Any:
     return value
 
 
+_hints = functools.cache(typing.get_type_hints)
+
+
+def _is_message(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Message)
+
+
 @functools.cache
 def _decoders(cls: Any) -> dict[str, tuple[str, Callable[[Any], Any]]]:
     """Returns JSON name → (attribute, decoder) of a message's fields."""
     return {
         _json_name(name): (name, _decoder(hint))
-        for name, hint in typing.get_type_hints(cls).items()
+        for name, hint in _hints(cls).items()
         if typing.get_origin(hint) is not typing.ClassVar
     }
 

@@ -93,6 +93,18 @@ def test_the_types_cost_nothing_until_they_are_used() -> None:
     assert in_python(script) == "[]\n['Filter', 'Moment', 'Query', 'WhatIfSettings']\n"
 
 
+def test_a_prepared_type_and_all_types_in_it_are_made() -> None:
+    script = (
+        "from oom_forensics import datasets\n"
+        "datasets.Compare.prepare()\n"
+        "types = [each for each in vars(datasets).values() if isinstance(each, type)]\n"
+        "messages = [each for each in types if issubclass(each, datasets.Message)]\n"
+        "made = {each.__name__ for each in messages if '__eq__' in vars(each)}\n"
+        "print(sorted(made))\n"
+    )
+    assert in_python(script) == "['Compare', 'CompareRow', 'CompareSide', 'Quality']\n"
+
+
 def test_a_type_is_a_dataclass_for_whoever_looks_first() -> None:
     script = (
         "import dataclasses, pickle, sys\n"

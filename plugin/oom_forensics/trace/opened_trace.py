@@ -313,11 +313,17 @@ class Trace(ShownTrace):
     ) -> _Answer:
         if only is not None:
             query.filter = only
-        return answer.from_json(self._ask_json(query, other_path))
+        return answer.from_json(self._ask_json(query, other_path, answer))
 
-    def _ask_json(self, query: Query, other_path: str) -> dict[str, Any]:
+    def _ask_json(
+        self, query: Query, other_path: str, answer_type: type[Message] | None = None
+    ) -> dict[str, Any]:
+        converter = self._running_converter()
+        if answer_type is not None:
+            # The converter reads the trace meanwhile.
+            answer_type.prepare()
         try:
-            body = self._running_converter().ask(query.to_json(), "json", other_path)
+            body = converter.ask(query.to_json(), "json", other_path)
         except ConverterError as error:
             raise TraceError(str(error)) from None
         answer: dict[str, Any] = json.loads(body)
