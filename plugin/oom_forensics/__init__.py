@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from oom_forensics.core.errors import OomForensicsError
     from oom_forensics.in_training.recorder import (
         RecorderError,
         configure,
@@ -42,6 +43,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ForecastCallback",
     "ForecastError",
+    "OomForensicsError",
     "RecorderError",
     "RemoteError",
     "Trace",
@@ -60,6 +62,7 @@ _RECORDER = "oom_forensics.in_training.recorder"
 _MODULE_OF = {
     "ForecastCallback": "oom_forensics.in_training.step_forecast.keras_callback",
     "ForecastError": "oom_forensics.in_training.step_forecast.ahead",
+    "OomForensicsError": "oom_forensics.core.errors",
     "RecorderError": _RECORDER,
     "RemoteError": "oom_forensics.remote.addresses",
     "Trace": "oom_forensics.trace",

@@ -15,7 +15,7 @@ from oom_forensics.core.sizes import size_in_bytes
 from oom_forensics.datasets import GroupBy, Oom, Remedy, StepForecast
 from oom_forensics.logdir.runs import scan
 from oom_forensics.message import Message
-from oom_forensics.remote.addresses import RemoteError, is_url, whole_path
+from oom_forensics.remote.addresses import is_url, whole_path
 from oom_forensics.trace import Trace, TraceError
 
 Answer = dict[str, Any]
@@ -29,10 +29,7 @@ def list_runs(logdir: str) -> Answer:
     folder = whole_path(logdir)
     if not is_url(folder) and not Path(folder).is_dir():
         raise TraceError(f"There is no folder {folder}.")
-    try:
-        runs = scan({folder: ""})
-    except RemoteError as error:
-        raise TraceError(str(error)) from None
+    runs = scan({folder: ""})
     rows = [
         {"run": run.folder, "name": run.name, "modified_ns": run.modified_ns} for run in runs[:ROWS]
     ]

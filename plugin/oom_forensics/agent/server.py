@@ -15,7 +15,7 @@ from mcp.types import ToolAnnotations
 
 import oom_forensics
 from oom_forensics.agent import answers
-from oom_forensics.trace import TraceError
+from oom_forensics.core.errors import OomForensicsError
 
 _Parameters = ParamSpec("_Parameters")
 _READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -110,7 +110,7 @@ def _saying_why(
     def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> answers.Answer:
         try:
             return function(*args, **kwargs)
-        except TraceError as error:
+        except OomForensicsError as error:
             raise ToolError(str(error)) from None
 
     return call

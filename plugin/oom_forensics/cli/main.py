@@ -12,20 +12,28 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from oom_forensics.converter.binary import Converter, ConverterMissingError, find_converter
+from oom_forensics.converter.binary import Converter, find_converter
+from oom_forensics.core.commands import exit_code_of
+from oom_forensics.core.errors import OomForensicsError
 from oom_forensics.logdir import first_reading
-from oom_forensics.remote.addresses import RemoteError, is_url
+from oom_forensics.remote.addresses import is_url
 
-EXIT_UNREADABLE = 1
-# Modules that need an extra, by the command that they are.
-_OF_EXTRAS = {
-    "fleet": ("fleet", "oom_forensics.fleet.fleet_command"),
-    "fleet-report": ("fleet", "oom_forensics.fleet.report_command"),
-    "metrics": ("metrics", "oom_forensics.live.metrics"),
-    "mcp": ("mcp", "oom_forensics.agent.server"),
+# The commands that are Python's own, and the extra that one needs.
+_COMMANDS = {
+    "doctor": ("oom_forensics.cli.doctor", ""),
+    "fleet": ("oom_forensics.fleet.fleet_command", "fleet"),
+    "fleet-report": ("oom_forensics.fleet.report_command", "fleet"),
+    "gate": ("oom_forensics.gate.gate_command", ""),
+    "mcp": ("oom_forensics.agent.server", "mcp"),
+    "metrics": ("oom_forensics.live.metrics", "metrics"),
+    "rehearse": ("oom_forensics.cli.rehearse", ""),
+    "run": ("oom_forensics.cli.run_command", ""),
+    "runs": ("oom_forensics.cli.run_list", ""),
+    "view": ("oom_forensics.cli.view", ""),
+    "watch": ("oom_forensics.live.watch", ""),
 }
 
 
@@ -36,62 +44,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
       The exit code: 0 done, 1 the input cannot be read, 2 wrong usage, 3 what
       `--fail-on` names was found.
     """
-    arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments and arguments[0] == "doctor":
-        from oom_forensics.cli import doctor
+    words = sys.argv[1:] if arguments is None else arguments
+    return exit_code_of(lambda: _main(words))
 
-        return doctor.main(arguments[1:])
-    if arguments and arguments[0] == "run":
-        from oom_forensics.cli import run_command
 
-        return run_command.main(arguments[1:])
-    if arguments and arguments[0] == "rehearse":
-        from oom_forensics.cli import rehearse
-
-        return rehearse.main(arguments[1:])
-    if arguments and arguments[0] == "watch":
-        from oom_forensics.live import watch
-
-        return watch.main(arguments[1:])
-    if arguments and arguments[0] == "gate":
-        from oom_forensics.gate import gate_command
-
-        return gate_command.main(arguments[1:])
-    if arguments and arguments[0] == "view":
-        from oom_forensics.cli import view
-
-        return view.main(arguments[1:])
-    if arguments and arguments[0] in _OF_EXTRAS:
-        return _of_extra(arguments[0], arguments[1:])
-    if arguments and arguments[0] == "runs":
-        from oom_forensics.cli import run_list
-
-        return run_list.main(arguments[1:])
-    try:
-        if any("://" in argument for argument in arguments):
-            arguments = _with_local_paths(arguments)
-        converter = find_converter()
-        if missing := first_reading.complete_all_of(arguments[1:]):
-            print(f"oom-forensics: {missing}", file=sys.stderr)
-    except (ConverterMissingError, RemoteError) as error:
-        print(f"oom-forensics: {error}", file=sys.stderr)
-        return EXIT_UNREADABLE
+def _main(arguments: Sequence[str]) -> int:
+    if arguments and arguments[0] in _COMMANDS:
+        return _python_command(arguments[0])(arguments[1:])
+    if any("://" in argument for argument in arguments):
+        arguments = _with_local_paths(arguments)
+    converter = find_converter()
+    if missing := first_reading.complete_all_of(arguments[1:]):
+        print(f"oom-forensics: {missing}", file=sys.stderr)
     _become(converter, arguments)
 
 
-def _of_extra(name: str, arguments: Sequence[str]) -> int:
-    extra, module = _OF_EXTRAS[name]
+def _python_command(name: str) -> Callable[[Sequence[str]], int]:
+    module, extra = _COMMANDS[name]
     try:
-        command = importlib.import_module(module)
+        command: Callable[[Sequence[str]], int] = importlib.import_module(module).main
     except ModuleNotFoundError as error:
-        print(
-            f"oom-forensics: {name} needs {error.name}, which is not installed:"
-            f" pip install 'oom-forensics[{extra}]'",
-            file=sys.stderr,
-        )
-        return EXIT_UNREADABLE
-    code: int = command.main(arguments)
-    return code
+        if not extra:
+            raise
+        raise OomForensicsError(
+            f"{name} needs {error.name}, which is not installed:"
+            f" pip install 'oom-forensics[{extra}]'"
+        ) from None
+    return command
 
 
 def _with_local_paths(arguments: Sequence[str]) -> list[str]:

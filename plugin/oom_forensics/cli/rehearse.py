@@ -16,13 +16,13 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from oom_forensics.converter.binary import ConverterMissingError, find_converter
+from oom_forensics.converter.binary import find_converter
+from oom_forensics.core.commands import EXIT_UNREADABLE, add_format
+from oom_forensics.core.errors import OomForensicsError
 from oom_forensics.core.machine_memory import usable_bytes
 from oom_forensics.core.sizes import size_argument
 from oom_forensics.logdir import first_reading
 
-EXIT_DONE = 0
-EXIT_UNREADABLE = 1
 # The part of the memory of this machine, or of its container, that the pool may take.
 _ROOM = 0.9
 
@@ -33,21 +33,14 @@ def main(arguments: Sequence[str]) -> int:
     program = options.program[1:] if options.program[:1] == ["--"] else options.program
     if not program:
         _parser().error("say which program: … -- python train.py")
-    try:
-        converter = find_converter()
-    except ConverterMissingError as error:
-        print(f"oom-forensics: {error}", file=sys.stderr)
-        return EXIT_UNREADABLE
+    converter = find_converter()
     logdir = options.logdir or Path(tempfile.mkdtemp(prefix="oom_forensics_rehearsal_"))
     runs_before = _runs_in(logdir)
     try:
         ended = subprocess.run(program, env=_environment(options, logdir), check=False)
     except OSError as error:
-        print(
-            f"oom-forensics: {program[0]} cannot be run: {os.strerror(error.errno or 0)}.",
-            file=sys.stderr,
-        )
-        return EXIT_UNREADABLE
+        because = os.strerror(error.errno or 0)
+        raise OomForensicsError(f"{program[0]} cannot be run: {because}.") from None
     # As a shell gives the code of a program that a signal ended.
     code = ended.returncode if ended.returncode >= 0 else 128 - ended.returncode
     recorded = sorted(_runs_in(logdir) - runs_before)
@@ -68,10 +61,8 @@ def main(arguments: Sequence[str]) -> int:
         )
     print(f"\nRecorded in {run}; against a limit of {options.limit} bytes:")
     sys.stdout.flush()
-    flags = [f"--limit={options.limit}"]
-    if options.format == "json":
-        flags.append("--format=json")
     first_reading.complete(run)
+    flags = (f"--limit={options.limit}", f"--format={options.format}")
     answer = converter.command("forecast", run, *flags)
     answered = subprocess.run(answer, check=False).returncode
     return code or answered
@@ -95,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         "--seconds", type=float, default=600, help="time after which the program is ended"
     )
     parser.add_argument("--logdir", type=Path, help="where the recording goes")
-    parser.add_argument("--format", choices=["text", "json"], default="text")
+    add_format(parser, "text", "json")
     parser.add_argument("program", nargs=argparse.REMAINDER, metavar="-- PROGRAM …")
     return parser
 

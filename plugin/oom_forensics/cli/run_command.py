@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from oom_forensics.converter.binary import ConverterMissingError
+from oom_forensics.core.errors import OomForensicsError
 from oom_forensics.logdir.black_boxes import folders_of_user, recover
-from oom_forensics.trace.pages import CommandError, output_of
+from oom_forensics.trace.pages import output_of
 
 EXIT_USAGE = 2
 # As a shell says it.
@@ -103,7 +103,7 @@ def _tell(ended: str) -> None:
     for run in runs:
         try:
             sys.stderr.write(output_of("report", run).decode())
-        except (CommandError, ConverterMissingError) as error:
+        except OomForensicsError as error:
             print(f"oom-forensics: {error}", file=sys.stderr)
             return
         print(f"The whole story: oom-forensics report {run}", file=sys.stderr)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
+from oom_forensics.core.errors import OomForensicsError
 from oom_forensics.core.sizes import size_text
 from oom_forensics.logdir.runs import Run, scan
-from oom_forensics.remote.addresses import RemoteError, is_url, whole_path
-
-_EXIT_UNREADABLE = 1
+from oom_forensics.remote.addresses import is_url, whole_path
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,20 +31,14 @@ def main(arguments: Sequence[str]) -> int:
             next(Path(logdir).iterdir(), None)
     except OSError as error:
         because = os.strerror(error.errno or 0)
-        print(f"oom-forensics: Cannot read {logdir}: {because}.", file=sys.stderr)
-        return _EXIT_UNREADABLE
-    try:
-        runs = [run for run in scan({logdir: ""}) if options.search.lower() in run.name.lower()]
-    except RemoteError as error:
-        print(f"oom-forensics: {error}", file=sys.stderr)
-        return _EXIT_UNREADABLE
+        raise OomForensicsError(f"Cannot read {logdir}: {because}.") from None
+    runs = [run for run in scan({logdir: ""}) if options.search.lower() in run.name.lower()]
     if options.json:
         print(json.dumps([_described(run) for run in runs], indent=2))
         return 0
     if not runs:
         which = f" whose name contains {options.search!r}" if options.search else ""
-        print(f"oom-forensics: There is no run{which} in {logdir}.", file=sys.stderr)
-        return _EXIT_UNREADABLE
+        raise OomForensicsError(f"There is no run{which} in {logdir}.")
     width = max(len(run.name) for run in runs)
     for run in runs:
         hosts = f"{len(run.files)} hosts" if len(run.files) > 1 else run.files[0].host

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import tempfile
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
-from oom_forensics.trace import Trace, TraceError
-
-_EXIT_UNREADABLE = 1
+from oom_forensics.trace import Trace
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -26,13 +23,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--run", default="", help="another run of the logdir")
     parser.add_argument("-o", "--output", type=Path, help="where the page is written")
     options = parser.parse_args(arguments)
-    try:
-        with Trace(options.path, options.run) as trace:
-            file = options.output or _new_file()
-            trace.to_html(file)
-    except TraceError as error:
-        print(f"oom-forensics: {error}", file=sys.stderr)
-        return _EXIT_UNREADABLE
+    with Trace(options.path, options.run) as trace:
+        file = options.output or _new_file()
+        trace.to_html(file)
     opened = webbrowser.open(file.resolve().as_uri())
     print(file if opened else f"No browser was found; open {file} in one.")
     return 0

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oom_forensics import __version__
+from oom_forensics.core.errors import OomForensicsError
 
 MEMORY_VARIABLE = "OOM_FORENSICS_WASM_MEMORY_MIB"
 """How much memory the module may have; 4096 at most, which is all that it can address."""
@@ -28,7 +29,7 @@ _CHOICE = "OOM_FORENSICS_CONVERTER"
 _PAGES = ("html", "viewer")
 
 
-class ConverterMissingError(RuntimeError):
+class ConverterMissingError(OomForensicsError):
     """The package was installed without a converter, or none can run here."""
 
 

@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
 from oom_forensics.converter.binary import MEMORY_VARIABLE, find_converter
+from oom_forensics.core.errors import OomForensicsError
 from oom_forensics.core.machine_memory import usable_bytes
 
 try:
@@ -61,7 +62,7 @@ CODE_UNAVAILABLE = 14
 CODE_DATA_LOSS = 15
 
 
-class ConverterError(Exception):
+class ConverterError(OomForensicsError):
     """An answer could not be given; the message is one sentence for the user."""
 
     def __init__(self, sentence: str, code: int) -> None:

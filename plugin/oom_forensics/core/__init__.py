@@ -1,1 +1,1 @@
-"""What every room says alike: sizes, and the memory of this machine."""
+"""What every room says alike: errors, commands, sizes, and the memory of this machine."""

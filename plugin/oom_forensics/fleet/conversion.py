@@ -18,15 +18,16 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypeVar
 
-from oom_forensics.converter.binary import ConverterMissingError
 from oom_forensics.converter.process import CODE_CANCELLED, ConverterError, ConverterProcess, Limits
+from oom_forensics.core.errors import OomForensicsError
 from oom_forensics.datasets import Query
 from oom_forensics.fleet.run_finder import FleetRun
 from oom_forensics.fleet.run_rows import Rows, rows_of_run
 from oom_forensics.fleet.schema import TABLES
-from oom_forensics.fleet.storage import is_local, open_url
+from oom_forensics.fleet.storage import is_local
 from oom_forensics.logdir.runs import TRACE_SUFFIX
 from oom_forensics.message import Message
+from oom_forensics.remote.filesystems import open_filesystem
 
 _Answer = TypeVar("_Answer", bound=Message)
 
@@ -42,7 +43,7 @@ class RunLimits:
     """Of the run's traces; larger ones are not looked at."""
 
 
-class _RunError(Exception):
+class _RunError(OomForensicsError):
     """A run that cannot be converted; the message is one sentence."""
 
     def __init__(self, sentence: str, exit_code: int | None = None) -> None:
@@ -70,7 +71,7 @@ def convert(run: FleetRun, limits: RunLimits) -> Converted:
     try:
         with _local_path(run, limits) as path:
             rows, ended_ns = _ask(run, path, limits, begin + limits.seconds)
-    except (_RunError, ConverterMissingError, OSError, ValueError) as error:
+    except (OomForensicsError, OSError, ValueError) as error:
         # ValueError: an answer that is not of this package's schema.
         failure = TABLES["errors"].row(
             **_described(run),
@@ -110,13 +111,15 @@ def _local_path(run: FleetRun, limits: RunLimits) -> Iterator[str]:
             f"Its traces have {run.size_bytes} bytes, more than the {limits.run_bytes >> 20} MiB"
             " that --run-mib allows."
         )
-    filesystem, path = open_url(run.url)
+    filesystem, path = open_filesystem(run.url)
     if is_local(filesystem):
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="oom_forensics_fleet_") as folder:
         for url in run.files:
-            filesystem.get_file(open_url(url)[1], os.path.join(folder, posixpath.basename(url)))
+            filesystem.get_file(
+                open_filesystem(url)[1], os.path.join(folder, posixpath.basename(url))
+            )
         yield folder if len(run.files) > 1 else str(next(Path(folder).iterdir()))
 
 

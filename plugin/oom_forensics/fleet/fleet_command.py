@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from oom_forensics.core.commands import exit_code_of
 from oom_forensics.fleet.conversion import RunLimits
 from oom_forensics.fleet.in_process import InProcess
 from oom_forensics.fleet.progress import Progress
@@ -25,10 +26,9 @@ from oom_forensics.fleet.snapshot import (
     remove_unused,
 )
 from oom_forensics.fleet.spark_job import SparkJob
-from oom_forensics.fleet.storage import FleetError, Folder
+from oom_forensics.fleet.storage import Folder
 
 EXIT_DONE = 0
-EXIT_FAILED = 1
 _NO_SPARK = "none"
 
 
@@ -40,11 +40,7 @@ def main(arguments: Sequence[str]) -> int:
         return EXIT_DONE
     if not options.runs or not options.output:
         _parser().error("say which runs, and where the tables go: GLOB… -o DIR")
-    try:
-        _convert(options)
-    except FleetError as error:
-        print(f"oom-forensics: {error}", file=sys.stderr)
-        return EXIT_FAILED
+    _convert(options)
     return EXIT_DONE
 
 
@@ -147,4 +143,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(exit_code_of(lambda: main(sys.argv[1:])))

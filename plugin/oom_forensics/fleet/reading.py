@@ -10,7 +10,7 @@ import pyarrow.fs
 
 from oom_forensics.fleet.schema import TABLES
 from oom_forensics.fleet.snapshot import Snapshot, read_snapshot
-from oom_forensics.fleet.storage import Folder, StorageError
+from oom_forensics.fleet.storage import FleetError, Folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -22,7 +22,7 @@ def dataset(url: str, table: str) -> pyarrow.dataset.Dataset:
     """Returns a table as it was last committed, with the column `day` of its partitions.
 
     Raises:
-      StorageError: there are no tables in that folder.
+      FleetError: there are no tables in that folder.
     """
     folder = Folder(url)
     return table_of(folder, _newest(folder), table)
@@ -32,7 +32,7 @@ def connect(url: str) -> duckdb.DuckDBPyConnection:
     """Returns DuckDB with a view for each table, all of one snapshot.
 
     Raises:
-      StorageError: there are no tables in that folder.
+      FleetError: there are no tables in that folder.
     """
     import duckdb
 
@@ -66,7 +66,7 @@ def table_of(folder: Folder, snapshot: Snapshot, table: str) -> pyarrow.dataset.
 def _newest(folder: Folder) -> Snapshot:
     snapshot = read_snapshot(folder)
     if snapshot.number == 0:
-        raise StorageError(
+        raise FleetError(
             f"There are no tables in {folder.path}; `oom-forensics fleet` writes them."
         )
     return snapshot

@@ -49,7 +49,7 @@ def answers(url: str) -> dict[str, Any]:
     """Returns the page's data: what each query answers, as a list of rows by column.
 
     Raises:
-      StorageError: there are no tables at `url`.
+      FleetError: there are no tables at `url`.
     """
     tables = connect(url)
     answered = {}

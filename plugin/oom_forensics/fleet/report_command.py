@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from oom_forensics.core.commands import add_format, write_text
 from oom_forensics.fleet.report import answers, page, queries
-from oom_forensics.fleet.storage import FleetError
 
 EXIT_DONE = 0
-EXIT_FAILED = 1
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -27,17 +25,10 @@ def main(arguments: Sequence[str]) -> int:
         return EXIT_DONE
     if not options.folder:
         _parser().error("say where the tables are")
-    try:
-        data = answers(options.folder)
-        text = json.dumps(data, indent=1) if options.format == "json" else page(data)
-        output = options.output or Path(f"fleet-report.{options.format}")
-        output.write_text(text)
-    except FleetError as error:
-        print(f"oom-forensics: {error}", file=sys.stderr)
-        return EXIT_FAILED
-    except OSError as error:
-        print(f"oom-forensics: the page cannot be written: {error}", file=sys.stderr)
-        return EXIT_FAILED
+    data = answers(options.folder)
+    text = json.dumps(data, indent=1) if options.format == "json" else page(data)
+    output = options.output or Path(f"fleet-report.{options.format}")
+    write_text(output, text)
     (overview,) = data["answers"]["overview"]
     print(
         f"{output}: {overview['runs']} runs of {overview['jobs']} jobs,"
@@ -54,6 +45,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("folder", nargs="?", metavar="DIR", help="where the tables are")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="fleet-report.html")
-    parser.add_argument("--format", choices=["html", "json"], default="html")
+    add_format(parser, "html", "json")
     parser.add_argument("--sql", action="store_true", help="print the queries and exit")
     return parser

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from oom_forensics.core.commands import exit_code_of
 from oom_forensics.fleet import report_command
 from oom_forensics.fleet.report import answers, page
 
@@ -49,5 +50,6 @@ def test_what_a_run_says_cannot_leave_the_pages_data(tables: Path) -> None:
 def test_a_folder_without_tables_is_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert report_command.main([str(tmp_path), "-o", str(tmp_path / "page.html")]) == 1
+    arguments = [str(tmp_path), "-o", str(tmp_path / "page.html")]
+    assert exit_code_of(lambda: report_command.main(arguments)) == 1
     assert "There are no tables in" in capsys.readouterr().err

@@ -11,9 +11,10 @@ from typing import Any
 
 import fsspec
 
-from oom_forensics.fleet.storage import StorageError, open_url
+from oom_forensics.fleet.storage import FleetError
 from oom_forensics.logdir.runs import TRACE_SUFFIX
 from oom_forensics.remote.details import content_tag, modified_ns
+from oom_forensics.remote.filesystems import open_filesystem
 
 # A folder with this above it is a run of many hosts; other traces are runs of their own.
 _PROFILE = ("plugins", "profile")
@@ -52,7 +53,7 @@ def find_runs(patterns: Iterable[str], job_pattern: str | None = None) -> list[F
         name of its job; default: the folder that holds `plugins/profile`.
 
     Raises:
-      StorageError: a pattern cannot be looked up, or finds nothing.
+      FleetError: a pattern cannot be looked up, or finds nothing.
     """
     traces: dict[str, dict[str, Any]] = {}
     for pattern in _without_lists(patterns):
@@ -76,13 +77,13 @@ def _without_lists(patterns: Iterable[str]) -> Iterable[str]:
             with fsspec.open(pattern[1:], "rt") as lines:
                 listed = [line.strip() for line in lines]
         except (OSError, ValueError, ImportError) as error:
-            raise StorageError(f"The list {pattern[1:]} cannot be read: {error}") from None
+            raise FleetError(f"The list {pattern[1:]} cannot be read: {error}") from None
         yield from (line for line in listed if line and not line.startswith("#"))
 
 
 def _traces_of(pattern: str) -> dict[str, dict[str, Any]]:
     """Returns URL → fsspec's details of the traces that one pattern means."""
-    filesystem, path = open_url(pattern)
+    filesystem, path = open_filesystem(pattern)
     try:
         hits = filesystem.glob(path) if _is_glob(path) else [path]
         found: dict[str, dict[str, Any]] = {}
@@ -92,14 +93,14 @@ def _traces_of(pattern: str) -> dict[str, dict[str, Any]]:
             else:
                 found.update(filesystem.find(hit, detail=True))
     except OSError as error:
-        raise StorageError(f"{pattern} cannot be looked up: {error}") from None
+        raise FleetError(f"{pattern} cannot be looked up: {error}") from None
     traces = {
         filesystem.unstrip_protocol(path).removeprefix("file://"): details
         for path, details in found.items()
         if path.endswith(TRACE_SUFFIX)
     }
     if not traces:
-        raise StorageError(f"{pattern} has no {TRACE_SUFFIX} in it.")
+        raise FleetError(f"{pattern} has no {TRACE_SUFFIX} in it.")
     return traces
 
 

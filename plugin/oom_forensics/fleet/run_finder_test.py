@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from oom_forensics.core.errors import OomForensicsError
 from oom_forensics.fleet.run_finder import find_runs
-from oom_forensics.fleet.storage import StorageError
 
 
 def test_a_folder_means_all_runs_below_it(jobs: Path) -> None:
@@ -56,5 +56,5 @@ def test_a_job_is_named_as_the_expression_says(jobs: Path) -> None:
 
 @pytest.mark.parametrize("pattern", ["{jobs}/none*", "@{jobs}/no_list", "nothing://here"])
 def test_what_finds_nothing_is_one_sentence(jobs: Path, pattern: str) -> None:
-    with pytest.raises(StorageError, match=r"has no|cannot be"):
+    with pytest.raises(OomForensicsError, match=r"has no|cannot be"):
         find_runs([pattern.format(jobs=jobs)])

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from oom_forensics.fleet.schema import SCHEMA_VERSION, TABLES
-from oom_forensics.fleet.storage import FleetError, Folder, StorageError
+from oom_forensics.fleet.storage import FleetError, Folder
 from oom_forensics.remote.details import modified_ns
 
 _FOLDER = "_snapshots"
@@ -47,14 +47,14 @@ def read_snapshot(folder: Folder) -> Snapshot:
     """Returns the newest snapshot.
 
     Raises:
-      StorageError: it is of another version of the schema.
+      FleetError: it is of another version of the schema.
     """
     names = _names(folder)
     if not names:
         return Snapshot()
     snapshot = _read(folder, names[-1])
     if snapshot.schema_version != SCHEMA_VERSION:
-        raise StorageError(
+        raise FleetError(
             f"The tables in {folder.path} are of schema {snapshot.schema_version}, this"
             f" oom-forensics writes and reads schema {SCHEMA_VERSION}: use another folder."
         )

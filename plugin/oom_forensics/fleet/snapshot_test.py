@@ -15,7 +15,7 @@ from oom_forensics.fleet.snapshot import (
     read_snapshot,
     remove_unused,
 )
-from oom_forensics.fleet.storage import Folder, StorageError
+from oom_forensics.fleet.storage import FleetError, Folder
 from oom_forensics.fleet.table_files import TableFile, write_partitions, write_without
 
 
@@ -33,7 +33,7 @@ def files_of(folder: Folder, *new: TableFile) -> dict[str, list[str]]:
 
 def test_what_is_not_committed_is_not_read(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path))
-    with pytest.raises(StorageError, match="no tables"):
+    with pytest.raises(FleetError, match="no tables"):
         dataset(str(tmp_path), "errors")
     (first,) = write_partitions(str(tmp_path), [(("errors", "2026-11-20"), [error_row("a")])])
     commit(folder, Snapshot(), files_of(folder, first))
@@ -53,7 +53,7 @@ def test_of_two_fleets_the_second_to_commit_is_refused(tmp_path: Path) -> None:
 
 def test_tables_of_another_schema_are_refused(tmp_path: Path) -> None:
     Folder(str(tmp_path)).create("_snapshots/00000001.json", b'{"number":1,"schema_version":99}')
-    with pytest.raises(StorageError, match="schema 99"):
+    with pytest.raises(FleetError, match="schema 99"):
         connect(str(tmp_path))
 
 

@@ -7,16 +7,12 @@ import posixpath
 import uuid
 from typing import Any
 
-from oom_forensics.remote.addresses import RemoteError
+from oom_forensics.core.errors import OomForensicsError
 from oom_forensics.remote.filesystems import open_filesystem
 
 
-class FleetError(Exception):
+class FleetError(OomForensicsError):
     """A fleet cannot go on; the message is one sentence for the user."""
-
-
-class StorageError(FleetError):
-    """A folder or file cannot be used."""
 
 
 class Folder:
@@ -28,7 +24,7 @@ class Folder:
         Args:
           url: a local path, or "s3://bucket/folder" and the like.
         """
-        self.filesystem, self.path = open_url(url)
+        self.filesystem, self.path = open_filesystem(url)
 
     @property
     def is_local(self) -> bool:
@@ -104,18 +100,6 @@ class Folder:
                 self.filesystem.rm_file(self.inside(name))
             except FileNotFoundError:
                 continue
-
-
-def open_url(url: str) -> tuple[Any, str]:
-    """Returns the fsspec file system of a URL or local path, and the path inside it.
-
-    Raises:
-      StorageError: there is no such protocol, or its package is not installed.
-    """
-    try:
-        return open_filesystem(url)
-    except RemoteError as error:
-        raise StorageError(str(error)) from None
 
 
 def is_local(filesystem: Any) -> bool:

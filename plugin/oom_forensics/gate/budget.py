@@ -23,6 +23,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from oom_forensics.core.errors import OomForensicsError
 from oom_forensics.core.sizes import size_in_bytes
 
 if sys.version_info >= (3, 11):
@@ -31,7 +32,7 @@ else:
     import tomli as tomllib
 
 
-class BudgetError(ValueError):
+class BudgetError(OomForensicsError):
     """A budget cannot be read; the message is one sentence."""
 
 

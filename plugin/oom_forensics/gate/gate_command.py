@@ -10,13 +10,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from oom_forensics.gate.budget import Budget, BudgetError, read_budget
+from oom_forensics.core.commands import add_format, write_text
+from oom_forensics.gate.budget import Budget, read_budget
 from oom_forensics.gate.checks import check
 from oom_forensics.gate.outputs import FORMATS, as_text
-from oom_forensics.trace import Trace, TraceError
+from oom_forensics.trace import Trace
 
 EXIT_WITHIN = 0
-EXIT_UNREADABLE = 1
 EXIT_OVER = 3
 
 
@@ -24,33 +24,21 @@ def main(arguments: Sequence[str]) -> int:
     """Runs the command; `arguments` are those after "gate"."""
     parser = _parser()
     options = parser.parse_args(list(arguments))
-    try:
-        budget = read_budget(options.budget) if options.budget else Budget()
-    except BudgetError as error:
-        print(f"oom-forensics: {error}", file=sys.stderr)
-        return EXIT_UNREADABLE
+    budget = read_budget(options.budget) if options.budget else Budget()
     if budget.needs_baseline and options.baseline is None:
         parser.error("the budget limits growth; name the run to compare with: --baseline=RUN")
-    try:
-        with Trace(options.run) as run:
-            if options.baseline is None:
-                gate = check(run, budget)
-            else:
-                with Trace(options.baseline) as baseline:
-                    gate = check(run, budget, baseline)
-        text = FORMATS[options.format](gate)
-        if options.output is None:
-            sys.stdout.write(text)
+    with Trace(options.run) as run:
+        if options.baseline is None:
+            gate = check(run, budget)
         else:
-            options.output.write_text(text, encoding="utf-8")
-            # Whoever reads the log of the job sees it too.
-            sys.stdout.write(as_text(gate))
-    except TraceError as error:
-        print(f"oom-forensics: {error}", file=sys.stderr)
-        return EXIT_UNREADABLE
-    except OSError as error:
-        print(f"oom-forensics: Cannot write {options.output}: {error.strerror}.", file=sys.stderr)
-        return EXIT_UNREADABLE
+            with Trace(options.baseline) as baseline:
+                gate = check(run, budget, baseline)
+    text = FORMATS[options.format](gate)
+    if options.output is not None:
+        write_text(options.output, text)
+        # Whoever reads the log of the job sees it too.
+        text = as_text(gate)
+    sys.stdout.write(text)
     return EXIT_WITHIN if gate.passed else EXIT_OVER
 
 
@@ -64,6 +52,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("run", metavar="RUN", help="a trace, a run's folder or a logdir")
     parser.add_argument("--budget", type=Path, help="a TOML file; docs/gate.md lists its keys")
     parser.add_argument("--baseline", metavar="RUN", help="the run to compare with")
-    parser.add_argument("--format", choices=list(FORMATS), default="text")
+    add_format(parser, *FORMATS)
     parser.add_argument("-o", "--output", type=Path, help="the file to write; else stdout")
     return parser

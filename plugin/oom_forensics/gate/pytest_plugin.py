@@ -33,10 +33,11 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     if marker is None:
         return (yield)
     # Imported here: pytest loads this module in every project that has the package.
+    from oom_forensics.core.errors import OomForensicsError
     from oom_forensics.gate.budget import BudgetError, budget_of
     from oom_forensics.gate.checks import check
-    from oom_forensics.in_training.recorder import RecorderError, record
-    from oom_forensics.trace import Trace, TraceError
+    from oom_forensics.in_training.recorder import record
+    from oom_forensics.trace import Trace
 
     try:
         budget = budget_of(_keys(marker.args, marker.kwargs))
@@ -52,7 +53,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
                 result = yield
             with Trace(logdir) as trace:
                 gate = check(trace, budget)
-        except (RecorderError, TraceError) as error:
+        except OomForensicsError as error:
             pytest.fail(f"oom_budget: the memory was not recorded: {error}", pytrace=False)
     over = [f"{each.name}: {each.sentence}" for each in gate.findings if not each.passed]
     if over:

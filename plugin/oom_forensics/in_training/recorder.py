@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from oom_forensics.core.errors import OomForensicsError
 from oom_forensics.in_training.collector_library import (
     PATH_IN_SITE_PACKAGES,
     CollectorLibrary,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 _VARIABLES = {"enabled": "OOM_FORENSICS"}
 
 
-class RecorderError(RuntimeError):
+class RecorderError(OomForensicsError, RuntimeError):
     """The recorder cannot do what was asked; the message is one sentence."""
 
 

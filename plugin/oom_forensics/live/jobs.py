@@ -15,13 +15,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from oom_forensics.core.errors import OomForensicsError
+
 _PREFIX = "@oom_forensics-"
 _ANSWER_S = 10.0
 _SNAPSHOT_S = 60.0
 _CREDENTIALS = struct.Struct("3i")
 
 
-class LiveError(Exception):
+class LiveError(OomForensicsError):
     """A job cannot be asked; the message is one sentence."""
 
 

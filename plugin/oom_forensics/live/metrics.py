@@ -10,7 +10,7 @@ units and attributes (`process_pid`, `hw_name` for the device).
 from __future__ import annotations
 
 import argparse
-import sys
+import contextlib
 import threading
 from collections.abc import Iterator, Sequence
 
@@ -18,9 +18,8 @@ from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from oom_forensics.live.jobs import live_processes
+from oom_forensics.live.jobs import LiveError, live_processes
 
-EXIT_UNREADABLE = 1
 # Metric, the field of an allocator's state, and what it is.
 _GAUGES = (
     ("tensorflow_memory_usage_bytes", "in_use_bytes", "Bytes in use by tensors."),
@@ -85,16 +84,11 @@ def main(arguments: Sequence[str]) -> int:
     try:
         server, _ = start_http_server(options.port, options.address, registry)
     except OSError as error:
-        print(
-            f"oom-forensics: Cannot listen at {options.address}:{options.port}: {error.strerror}.",
-            file=sys.stderr,
-        )
-        return EXIT_UNREADABLE
+        where = f"{options.address}:{options.port}"
+        raise LiveError(f"Cannot listen at {where}: {error.strerror}.") from None
     print(f"http://{options.address}:{server.server_port}/metrics", flush=True)
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
         threading.Event().wait()
-    except KeyboardInterrupt:
-        return 0
     return 0
 
 

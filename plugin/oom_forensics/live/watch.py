@@ -11,8 +11,8 @@ fiftieth of the job.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,6 @@ from oom_forensics.live.jobs import LiveError, LiveProcess, command_of, find_pro
 from oom_forensics.trace import Trace, TraceError
 
 EXIT_DONE = 0
-EXIT_UNREADABLE = 1
 # Of the job's time, what snapshots may take.
 _SNAPSHOT_SHARE = 0.02
 _HOLDERS = 5
@@ -71,19 +70,13 @@ class Sample:
 def main(arguments: Sequence[str]) -> int:
     """Runs the command; `arguments` are those after "watch"."""
     options = _parser().parse_args(list(arguments))
-    try:
-        with LiveProcess(find_process(options.job)) as process:
-            samples = _samples(process, options.interval, options.samples, options.holders)
-            if options.json:
-                for sample in samples:
-                    print(json.dumps(_described(sample)), flush=True)
-            else:
-                _show(samples, command_of(process.pid))
-    except LiveError as error:
-        print(f"oom-forensics: {error}", file=sys.stderr)
-        return EXIT_UNREADABLE
-    except KeyboardInterrupt:
-        pass
+    with contextlib.suppress(KeyboardInterrupt), LiveProcess(find_process(options.job)) as process:
+        samples = _samples(process, options.interval, options.samples, options.holders)
+        if options.json:
+            for sample in samples:
+                print(json.dumps(_described(sample)), flush=True)
+        else:
+            _show(samples, command_of(process.pid))
     return EXIT_DONE
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 
+from oom_forensics.core.errors import OomForensicsError
+
 _URL = re.compile(r"[a-zA-Z][0-9a-zA-Z.+-]*://.*", re.DOTALL)
 
 
-class RemoteError(Exception):
+class RemoteError(OomForensicsError):
     """A URL cannot be read or written; the message is one sentence."""
 
 

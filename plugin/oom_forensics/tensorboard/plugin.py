@@ -28,13 +28,12 @@ from tensorboard.plugins import base_plugin
 from werkzeug import wrappers
 
 from oom_forensics.converter import process as converter
-from oom_forensics.converter.binary import ConverterMissingError
-from oom_forensics.live.jobs import LiveError
+from oom_forensics.core.errors import OomForensicsError
 from oom_forensics.live.live_runs import PREFIX as LIVE_PREFIX
 from oom_forensics.live.live_runs import LiveRuns
 from oom_forensics.logdir.runs import Run, RunList, parse_logdir_spec
 from oom_forensics.remote import local_copies
-from oom_forensics.remote.addresses import RemoteError, whole_path
+from oom_forensics.remote.addresses import whole_path
 from oom_forensics.tensorboard.converter_pool import ConverterPool, TraceVersion
 from oom_forensics.tensorboard.hang_up import still_there
 
@@ -88,7 +87,7 @@ def _route(
             except converter.ConverterError as error:
                 status = _HTTP_STATUS.get(error.code, 500)
                 response = _error(request, status, str(error))
-            except (ConverterMissingError, LiveError, RemoteError) as error:
+            except OomForensicsError as error:
                 response = _error(request, 503, str(error))
             return cast(Iterable[bytes], response(environ, start_response))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from oom_forensics.trace.opened_trace import At, Trace
-    from oom_forensics.trace.shown_trace import TraceError
+    from oom_forensics.trace.pages import TraceError
 
 __all__ = ["At", "Trace", "TraceError"]
 

@@ -29,7 +29,8 @@ from oom_forensics.logdir import first_reading
 from oom_forensics.logdir.runs import find_remote_run, scan
 from oom_forensics.message import Message
 from oom_forensics.remote.addresses import RemoteError, is_url
-from oom_forensics.trace.shown_trace import ShownTrace, TraceError
+from oom_forensics.trace.pages import TraceError
+from oom_forensics.trace.shown_trace import ShownTrace
 
 _PAGE_ROWS = 10_000
 _Answer = TypeVar("_Answer", bound=Message)

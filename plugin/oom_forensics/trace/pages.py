@@ -6,18 +6,19 @@ import html
 import subprocess
 
 from oom_forensics.converter.binary import find_converter
+from oom_forensics.core.errors import OomForensicsError
 from oom_forensics.logdir import first_reading
 
 
-class CommandError(Exception):
-    """The command could not answer; the message is its one sentence."""
+class TraceError(OomForensicsError):
+    """A trace or a dataset of it cannot be read; the message is one sentence."""
 
 
 def output_of(command: str, path: str, *flags: str) -> bytes:
     """Runs `oom-forensics COMMAND PATH FLAGS` and returns what it printed.
 
     Raises:
-      CommandError: it ended with an error.
+      TraceError: it ended with an error.
       ConverterMissingError: the package holds no converter.
     """
     first_reading.complete(path)
@@ -29,7 +30,7 @@ def output_of(command: str, path: str, *flags: str) -> bytes:
     )
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip()
-        raise CommandError(
+        raise TraceError(
             said.removeprefix("oom-forensics: ")
             or f"oom-forensics {command} ended with {done.returncode}."
         )

@@ -11,11 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from oom_forensics.datasets import DatasetKind, Query
-from oom_forensics.trace.pages import CommandError, frame_of, output_of, text_of
-
-
-class TraceError(Exception):
-    """A trace or a dataset of it cannot be read; the message is one sentence."""
+from oom_forensics.trace.pages import TraceError, frame_of, output_of, text_of
 
 
 class ShownTrace(ABC):
@@ -133,10 +129,7 @@ class ShownTrace(ABC):
             return text_of(self.report(), str(error))
 
     def _output(self, command: str, *flags: str) -> bytes:
-        try:
-            return output_of(command, self.path, *flags)
-        except CommandError as error:
-            raise TraceError(str(error)) from None
+        return output_of(command, self.path, *flags)
 
 
 def _library(name: str) -> Any:

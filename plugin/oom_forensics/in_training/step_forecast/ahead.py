@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from oom_forensics.converter.binary import find_converter
+from oom_forensics.core.errors import OomForensicsError
 from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence import trace_file
 from oom_forensics.in_training.step_forecast import keras_step, plane, step_function
@@ -31,7 +32,7 @@ _LIMIT_IN_ALL_S = 600.0
 _HOST = "localhost"
 
 
-class ForecastError(RuntimeError):
+class ForecastError(OomForensicsError, RuntimeError):
     """There is no forecast; the message is one sentence."""
 
 
