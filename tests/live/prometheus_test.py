@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import free_port
 
 SCRIPT = Path(__file__).parent / "scripts/grow.py"
 COMMAND = Path(sys.executable).with_name("oom-forensics")
@@ -29,13 +29,6 @@ DASHBOARD = (
 pytestmark = pytest.mark.skipif(
     shutil.which("prometheus") is None, reason="Prometheus is not installed (tools/setup)"
 )
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 def ask(port: int, expression: str) -> Any:

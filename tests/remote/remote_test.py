@@ -9,10 +9,8 @@ import contextlib
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
-import time
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -25,16 +23,10 @@ import pytest
 from oom_forensics.in_training.evidence.trace_file import recorded_ops
 from oom_forensics.logdir.runs import RunList
 from oom_forensics.trace import TraceError
+from waiting import free_port, wait_until
 
 HERE = Path(__file__).parent
 LOGDIR = "s3://logs/project"
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +50,7 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         }.items():
             patch.setenv(name, value)
         try:
-            wait_for_server(endpoint)
+            wait_until(lambda: is_served(endpoint))
             request = urllib.request.Request(f"{endpoint}/logs", method="PUT")
             urllib.request.urlopen(request, timeout=60).close()
             yield endpoint
@@ -67,14 +59,11 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             server.wait()
 
 
-def wait_for_server(endpoint: str) -> None:
-    deadline = time.monotonic() + 60
-    while True:
-        with contextlib.suppress(OSError):
-            urllib.request.urlopen(f"{endpoint}/moto-api/", timeout=60).close()
-            return
-        assert time.monotonic() < deadline, "the storage does not answer"
-        time.sleep(0.1)
+def is_served(endpoint: str) -> bool:
+    with contextlib.suppress(OSError):
+        urllib.request.urlopen(f"{endpoint}/moto-api/", timeout=60).close()
+        return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -204,10 +193,8 @@ def test_the_tab_lists_and_shows_the_runs_of_a_url(tensorboard: str, command: An
         with urllib.request.urlopen(url, timeout=60) as response:
             return json.load(response)
 
-    deadline = time.monotonic() + 60
-    while not (runs := get("runs")):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: get("runs"))
+    runs = get("runs")
     assert [run["run"] for run in runs] == [run["run"] for run in listed(command)]
     query = json.dumps({"dataset": "OOM_WINDOW"})
     answer = get("data", run=runs[0]["run"], query=query, format="json")

@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import json
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,8 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from waiting import free_port, wait_until
 
 from demos.job import EXIT_OUT_OF_MEMORY
 
@@ -59,14 +60,6 @@ def print_report(logdir: Path) -> None:
     subprocess.run([PROGRAMS / "oom-forensics", "report", logdir], check=True)
 
 
-def free_port() -> int:
-    """Returns a port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 @contextlib.contextmanager
 def tensorboard(logdir: Path, port: int) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """Serves a logdir; yields the address and the process of TensorBoard."""
@@ -87,16 +80,20 @@ def tensorboard(logdir: Path, port: int) -> Iterator[tuple[str, subprocess.Popen
 
 def wait_until_served(url: str, server: subprocess.Popen[str]) -> None:
     """Returns when TensorBoard answers."""
-    deadline = time.monotonic() + _START_LIMIT_S
-    while time.monotonic() < deadline:
+
+    def answers() -> bool:
         if server.poll() is not None:
             said = server.stderr.read().strip() if server.stderr else ""
             raise DemoError(f"TensorBoard ended at its start: {said}")
         with contextlib.suppress(urllib.error.URLError):
             fetch(url + "data/plugins_listing")
-            return
-        time.sleep(0.3)
-    raise DemoError(f"TensorBoard did not answer within {_START_LIMIT_S} s")
+            return True
+        return False
+
+    try:
+        wait_until(answers, _START_LIMIT_S)
+    except TimeoutError:
+        raise DemoError(f"TensorBoard did not answer within {_START_LIMIT_S} s") from None
 
 
 def fetch(url: str) -> bytes:

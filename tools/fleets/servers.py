@@ -8,14 +8,14 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from waiting import free_port, wait_until
 
 _PATIENCE_S = 120.0
 
@@ -89,14 +89,6 @@ def s3_server(folder: Path) -> Iterator[Mapping[str, str]]:
         yield environment
 
 
-def free_port() -> int:
-    """Returns a port that nobody listened on a moment ago."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
 def _can_write(environment: Mapping[str, str]) -> bool:
     import botocore.session
 
@@ -137,8 +129,6 @@ def _server(log: Path, *command: str, **environment: str) -> Iterator[Server]:
 
 
 def _wait(ready: Callable[[], bool], server: Server) -> None:
-    deadline = time.monotonic() + _PATIENCE_S
-    while not ready():
-        if time.monotonic() > deadline or server.process.poll() is not None:
-            raise RuntimeError(f"A server did not come up; see {server.log}.")
-        time.sleep(0.2)
+    wait_until(lambda: ready() or server.process.poll() is not None, _PATIENCE_S)
+    if server.process.poll() is not None:
+        raise RuntimeError(f"A server did not come up; see {server.log}.")

@@ -8,13 +8,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from waiting import wait_until
 
 from oom_forensics.converter.process import (
     CODE_CANCELLED,
@@ -38,13 +38,6 @@ def pool() -> Iterator[ConverterPool]:
     pool = ConverterPool(max_open=2)
     yield pool
     pool.close()
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def children() -> set[int]:
@@ -197,9 +190,7 @@ def test_more_questions_than_it_can_hold_are_refused(oom_run: Path) -> None:
     threads = [threading.Thread(target=ask) for _ in range(MAX_WAITING + 10)]
     for thread in threads:
         thread.start()
-    deadline = time.monotonic() + 60
-    while len(outcomes) < 10 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: len(outcomes) >= 10)
     assert outcomes == [CODE_UNAVAILABLE] * 10
     done.set()
     for thread in threads:
@@ -225,10 +216,7 @@ def test_a_parent_that_is_killed_leaves_no_converter_behind(oom_run: Path) -> No
     assert b"serve" in converter.read_bytes()
     parent.kill()
     parent.wait()
-    deadline = time.monotonic() + 60
-    while converter.exists() and converter.read_bytes() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not converter.exists() or not converter.read_bytes()
+    wait_until(lambda: not converter.exists() or not converter.read_bytes())
 
 
 def test_many_threads_get_their_own_answers(pool: ConverterPool, oom_run: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 from oom_forensics.logdir.runs import Run, RunList, parse_logdir_spec, scan
 
@@ -91,9 +92,7 @@ def test_a_run_that_appears_later_is_found(tmp_path: Path) -> None:
     assert runs.all() == []
     assert runs.is_empty()
     add_trace(tmp_path / "plugins/profile/run")
-    deadline = time.monotonic() + 60
-    while runs.is_empty() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: not runs.is_empty())
     assert runs.find("run") is not None
     assert runs.find("../run") is None
 
@@ -107,9 +106,7 @@ def test_runs_of_equal_names_are_told_apart(tmp_path: Path) -> None:
 
 def wait_for(runs: RunList, condition: Callable[[list[Run]], bool]) -> list[Run]:
     """The list once it fits; the disk is looked at again only every now and then."""
-    deadline = time.monotonic() + 60
-    while not condition(runs.all(wait_s=60)):
-        assert time.monotonic() < deadline
+    wait_until(lambda: condition(runs.all(wait_s=60)))
     return runs.all(wait_s=60)
 
 

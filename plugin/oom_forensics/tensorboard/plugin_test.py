@@ -25,6 +25,7 @@ import psutil
 import pytest
 from tensorboard import program
 from tensorboard.plugins.core import core_plugin
+from waiting import wait_until
 
 from oom_forensics.tensorboard import plugin
 from oom_forensics.tensorboard.converter_pool import ConverterPool
@@ -39,13 +40,6 @@ class Answer:
 
     def json(self) -> Any:
         return json.loads(self.body)
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def answering() -> int:

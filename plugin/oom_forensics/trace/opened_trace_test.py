@@ -12,12 +12,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
+from waiting import wait_until
 
 import oom_forensics
 from oom_forensics.converter.binary import find_converter, wasm_path
@@ -192,11 +192,12 @@ def test_a_trace_that_nobody_closed_leaves_no_process_and_no_thread(oom_run: Pat
     before, threads = converters(), threading.active_count()
     for _ in range(3):
         oom_forensics.open(oom_run).info()
-    deadline = time.monotonic() + 60
-    while converters() - before or threading.active_count() > threads:
+
+    def are_gone() -> bool:
         gc.collect()
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+        return not converters() - before and threading.active_count() <= threads
+
+    wait_until(are_gone)
 
 
 def test_a_converter_that_died_is_started_again_with_the_next_question(oom_run: Path) -> None:
