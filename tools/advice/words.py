@@ -36,11 +36,11 @@ def _differences(run: Path, told: str) -> list[str]:
     sentence = placement[0]["sentence"] if placement else verdict["sentence"]
     parts = [part["sentence"] for part in verdict["parts"]]
     said = [part for part in parts if part in told]
-    # The op, or the function that XLA compiled.
-    name = re.match(r"\w+", oom["request"]["opName"].split("/")[-1])
+    # The op, or the function that XLA compiled, which the trace's name contains.
+    named = [*re.findall(r"OOM Forensics: (\S+).*? asked ", told), "(no op recorded)"]
     same = {
         "said by the process": bool(said) and any(sentence.startswith(part) for part in said),
-        "the request": name is not None and name[0] in told,
+        "the request": any(name in oom["request"]["opName"] for name in named),
         "the report": any(part in _said("report", run, "--full") for part in said),
     }
     return [f"{run}: {what}: {sentence}" for what, is_same in same.items() if not is_same]
