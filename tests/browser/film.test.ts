@@ -64,7 +64,7 @@ describe('the map over time', () => {
   it('is coloured by what the reader asks', async () => {
     const opened = await openFilm();
     await opened.tab.getByLabel('Color by').first().selectOption('age');
-    await opened.tab.getByRole('list', { name: 'Colours' }).getByText(/ m?s$/).first().waitFor();
+    await opened.tab.getByRole('list', { name: 'Colors' }).getByText(/ m?s$/).first().waitFor();
     expectNoErrors(opened);
   });
 });

@@ -3,6 +3,7 @@ import { missingViews } from '../store/missingViews';
 import type { ViewName } from '../store/selection';
 import { select, selection } from '../store/session';
 import type { Target } from '../store/target';
+import { arrowStep } from '../ui/keys';
 import { AddressMap } from '../views/address-map/AddressMap';
 import { Allocators } from '../views/allocators/Allocators';
 import { Compare } from '../views/compare/Compare';
@@ -157,7 +158,7 @@ export function Details({ target }: { readonly target: Target }) {
 }
 
 function moveWithArrows(event: KeyboardEvent, views: readonly DetailView[]): void {
-  const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+  const step = arrowStep(event);
   if (step === 0) return;
   const at = views.findIndex(({ name }) => name === selection.value.view);
   const next = views[(at + step + views.length) % views.length];

@@ -92,7 +92,7 @@ export class Conversation {
       const request = `{"id":"${this.lastId}","query":${JSON.stringify(work.query)},"format":"${work.format}"${other}}`;
       send(worker, { kind: 'ask', request });
     } catch (error) {
-      this.end(new DatasetError(error instanceof Error ? error.message : String(error), 0));
+      this.end(DatasetError.of(error));
     }
   }
 

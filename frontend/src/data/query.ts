@@ -29,40 +29,26 @@ export interface Dataset<Schema extends DescMessage> {
   readonly schema: Schema;
 }
 
-export const INFO = { kind: DatasetKind.INFO, schema: InfoSchema } as const;
-export const MEMORY_TIMELINE = {
-  kind: DatasetKind.MEMORY_TIMELINE,
-  schema: MemoryTimelineSchema,
-} as const;
-export const ALLOCATIONS = { kind: DatasetKind.ALLOCATIONS, schema: AllocationsSchema } as const;
-export const FRAGMENTATION = {
-  kind: DatasetKind.FRAGMENTATION,
-  schema: FragmentationSchema,
-} as const;
-export const FORECAST = { kind: DatasetKind.FORECAST, schema: ForecastsSchema } as const;
-export const OOM_WINDOW = { kind: DatasetKind.OOM_WINDOW, schema: OomWindowSchema } as const;
-export const LEAKS = { kind: DatasetKind.LEAKS, schema: LeaksSchema } as const;
-export const DRIVER_MEMORY = {
-  kind: DatasetKind.DRIVER_MEMORY,
-  schema: DriverMemorySchema,
-} as const;
-export const HOST_MEMORY = { kind: DatasetKind.HOST_MEMORY, schema: HostMemorySchema } as const;
-export const COMPARE = { kind: DatasetKind.COMPARE, schema: CompareSchema } as const;
-export const COMPILED_MODULES = {
-  kind: DatasetKind.COMPILED_MODULES,
-  schema: CompiledModulesSchema,
-} as const;
-export const STEPS = { kind: DatasetKind.STEPS, schema: StepsSchema } as const;
-export const ADDRESS_HISTORY = {
-  kind: DatasetKind.ADDRESS_HISTORY,
-  schema: AddressHistorySchema,
-} as const;
-export const ALLOCATION_LIFE = {
-  kind: DatasetKind.ALLOCATION_LIFE,
-  schema: AllocationLifeSchema,
-} as const;
+const dataset = <Schema extends DescMessage>(kind: DatasetKind, schema: Schema) => ({
+  kind,
+  schema,
+});
 
-export const WHAT_IF = { kind: DatasetKind.WHAT_IF, schema: WhatIfAnswerSchema } as const;
+export const INFO = dataset(DatasetKind.INFO, InfoSchema);
+export const MEMORY_TIMELINE = dataset(DatasetKind.MEMORY_TIMELINE, MemoryTimelineSchema);
+export const ALLOCATIONS = dataset(DatasetKind.ALLOCATIONS, AllocationsSchema);
+export const FRAGMENTATION = dataset(DatasetKind.FRAGMENTATION, FragmentationSchema);
+export const FORECAST = dataset(DatasetKind.FORECAST, ForecastsSchema);
+export const OOM_WINDOW = dataset(DatasetKind.OOM_WINDOW, OomWindowSchema);
+export const LEAKS = dataset(DatasetKind.LEAKS, LeaksSchema);
+export const DRIVER_MEMORY = dataset(DatasetKind.DRIVER_MEMORY, DriverMemorySchema);
+export const HOST_MEMORY = dataset(DatasetKind.HOST_MEMORY, HostMemorySchema);
+export const COMPARE = dataset(DatasetKind.COMPARE, CompareSchema);
+export const COMPILED_MODULES = dataset(DatasetKind.COMPILED_MODULES, CompiledModulesSchema);
+export const STEPS = dataset(DatasetKind.STEPS, StepsSchema);
+export const ADDRESS_HISTORY = dataset(DatasetKind.ADDRESS_HISTORY, AddressHistorySchema);
+export const ALLOCATION_LIFE = dataset(DatasetKind.ALLOCATION_LIFE, AllocationLifeSchema);
+export const WHAT_IF = dataset(DatasetKind.WHAT_IF, WhatIfAnswerSchema);
 
 /** The one JSON of a query: equal questions give equal strings, so it is also the cache's key. */
 export function canonicalQuery(kind: DatasetKind, fields: QueryFields): string {

@@ -45,6 +45,12 @@ export class DatasetError extends Error {
     this.name = 'DatasetError';
   }
 
+  /** Whatever was thrown, as one. */
+  static of(error: unknown): DatasetError {
+    if (error instanceof DatasetError) return error;
+    return new DatasetError(error instanceof Error ? error.message : String(error), 0);
+  }
+
   /** The converter does not have this dataset (yet): its view is left out. */
   get unimplemented(): boolean {
     return this.status === 501;

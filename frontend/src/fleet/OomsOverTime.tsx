@@ -2,8 +2,8 @@ import { coloursOf } from '../chart/nameColours';
 import { paletteOf } from '../chart/palette';
 import { theme } from '../store/theme';
 import { Card } from '../ui/Card';
-import { ColourLegend } from '../ui/ColourLegend';
 import { type DataColumn, tableText } from '../ui/DataTable';
+import { Legend } from '../ui/Legend';
 import { Empty } from '../ui/Notices';
 import { verdictTitle } from '../views/story/verdict';
 import type { DayRow } from './answers';
@@ -37,8 +37,9 @@ export function OomsOverTime({ rows }: { readonly rows: readonly DayRow[] }) {
         </Empty>
       ) : (
         <figure class="fleet-days">
-          <ColourLegend
-            groups={verdicts.map((verdict, index) => ({
+          <Legend
+            label="Colors"
+            entries={verdicts.map((verdict, index) => ({
               name: verdictTitle(verdict),
               colour: colours[index] ?? '',
             }))}

@@ -3,7 +3,7 @@ import { formatShare } from '../format/bytes';
 import { placeName } from '../format/source';
 import { formatWallClock } from '../format/time';
 import { CopyButton } from '../ui/CopyButton';
-import { bytesColumn, countColumn } from '../ui/columns';
+import { bytesColumn, countColumn, textColumn } from '../ui/columns';
 import type { DataColumn } from '../ui/DataTable';
 import { verdictTitle } from '../views/story/verdict';
 import type {
@@ -38,10 +38,6 @@ function count<Row>(title: string, value: (row: Row) => number): DataColumn<Row>
   return countColumn(title, (row) => BigInt(value(row)));
 }
 
-function words<Row>(title: string, value: (row: Row) => string): DataColumn<Row> {
-  return { title, text: value, order: value };
-}
-
 /** A run's address, and the command that opens its story. */
 function runColumn<Row extends { readonly url: string }>(): DataColumn<Row> {
   return {
@@ -66,7 +62,7 @@ export function openingCommand(url: string): string {
 export function deadlyColumns<Row extends Deadly>(
   ...names: readonly DataColumn<Row>[]
 ): readonly DataColumn<Row>[] {
-  const verdict = words<Row>('Mostly', (row) => verdictTitle(row.verdict ?? ''));
+  const verdict = textColumn<Row>('Mostly', (row) => verdictTitle(row.verdict ?? ''));
   return [
     ...names,
     count('Incidents', (row) => row.incidents),
@@ -77,10 +73,12 @@ export function deadlyColumns<Row extends Deadly>(
 }
 
 export const LAYERS = deadlyColumns(
-  words<Deadly & { readonly layer: string }>('Layer', ({ layer }) => layer),
+  textColumn<Deadly & { readonly layer: string }>('Layer', ({ layer }) => layer),
 );
 
-export const OPS = deadlyColumns(words<Deadly & { readonly op: string }>('Op', ({ op }) => op));
+export const OPS = deadlyColumns(
+  textColumn<Deadly & { readonly op: string }>('Op', ({ op }) => op),
+);
 
 export const LINES = deadlyColumns<LineRow>(
   {
@@ -93,8 +91,8 @@ export const LINES = deadlyColumns<LineRow>(
 );
 
 export const REMEDIES: readonly DataColumn<RemedyRow>[] = [
-  words('Change', ({ remedy }) => remedy.replaceAll('_', ' ')),
-  words('For example', ({ example }) => example),
+  textColumn('Change', ({ remedy }) => remedy.replaceAll('_', ' ')),
+  textColumn('For example', ({ example }) => example),
   count('Incidents', (row) => row.incidents),
   count('Enough alone', (row) => row.enough_alone),
   count('Request fits', (row) => row.request_fits),
@@ -102,7 +100,7 @@ export const REMEDIES: readonly DataColumn<RemedyRow>[] = [
 ];
 
 export const RESERVED: readonly DataColumn<ReservedRow>[] = [
-  words('Job', ({ job }) => job),
+  textColumn('Job', ({ job }) => job),
   count('Runs', (row) => row.runs),
   bytes('Limit', (row) => row.limit_bytes),
   bytes('Reserved at most', (row) => row.peak_reserved_bytes),
@@ -119,9 +117,9 @@ export const RESERVED: readonly DataColumn<ReservedRow>[] = [
 ];
 
 export const NEAR_LIMIT: readonly DataColumn<NearLimitRow>[] = [
-  words('Job', ({ job }) => job),
+  textColumn('Job', ({ job }) => job),
   count('Runs', (row) => row.runs),
-  words('Allocator', ({ allocator }) => allocator),
+  textColumn('Allocator', ({ allocator }) => allocator),
   {
     title: 'Of its limit',
     numeric: true,
@@ -141,19 +139,19 @@ export const INCIDENTS: readonly DataColumn<IncidentRow>[] = [
     cell: ({ time_ns }) => formatWallClock(BigInt(time_ns)),
     order: ({ time_ns }) => time_ns,
   },
-  words('Job', ({ job }) => job),
+  textColumn('Job', ({ job }) => job),
   {
     title: 'Verdict',
     text: ({ verdict }) => verdict,
     cell: ({ verdict, sentence }) => <span title={sentence}>{verdictTitle(verdict)}</span>,
     order: ({ verdict }) => verdict,
   },
-  words('Asked for by', ({ op }) => op),
+  textColumn('Asked for by', ({ op }) => op),
   bytes('Request', (row) => row.requested_bytes),
   bytes('In use', (row) => row.in_use_bytes),
   limit((row) => row.limit_bytes),
   bytes('Largest gap', (row) => row.largest_free_bytes),
-  words('First remedy', ({ remedy, sufficiency }) =>
+  textColumn('First remedy', ({ remedy, sufficiency }) =>
     remedy ? `${remedy} (${GRADES[sufficiency ?? ''] ?? sufficiency})` : '',
   ),
   runColumn(),
@@ -161,14 +159,14 @@ export const INCIDENTS: readonly DataColumn<IncidentRow>[] = [
 
 export const ERRORS: readonly DataColumn<ErrorRow>[] = [
   count('Runs', (row) => row.runs),
-  words('What was wrong', ({ example }) => example),
-  words('Exit code', ({ exit_code }) => (exit_code === null ? '' : String(exit_code))),
-  words('For example', ({ url }) => url),
+  textColumn('What was wrong', ({ example }) => example),
+  textColumn('Exit code', ({ exit_code }) => (exit_code === null ? '' : String(exit_code))),
+  textColumn('For example', ({ url }) => url),
 ];
 
 export const QUALITY: readonly DataColumn<QualityRow>[] = [
-  words('Severity', ({ severity }) => severity.toLowerCase().replace('_', ' ')),
+  textColumn('Severity', ({ severity }) => severity.toLowerCase().replace('_', ' ')),
   count('Runs', (row) => row.runs),
-  words('For example', ({ example }) => example),
-  words('Name', ({ name }) => name),
+  textColumn('For example', ({ example }) => example),
+  textColumn('Name', ({ name }) => name),
 ];

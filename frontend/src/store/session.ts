@@ -97,7 +97,7 @@ export async function loadRuns(): Promise<void> {
   try {
     runs.value = { state: 'ready', value: await client().runs() };
   } catch (error) {
-    runs.value = { state: 'failed', error: asDatasetError(error) };
+    runs.value = { state: 'failed', error: DatasetError.of(error) };
   }
 }
 
@@ -130,7 +130,7 @@ export async function loadInfo(run: string, signal?: AbortSignal): Promise<void>
     const value = await client().ask(INFO, questionOf(INFO, run, {}), signal);
     info.value = { state: 'ready', value, run };
   } catch (error) {
-    if (!signal?.aborted) info.value = { state: 'failed', error: asDatasetError(error), run };
+    if (!signal?.aborted) info.value = { state: 'failed', error: DatasetError.of(error), run };
   }
 }
 
@@ -148,7 +148,7 @@ export async function loadOoms(shown: Target, signal?: AbortSignal): Promise<voi
     oomWindow.value = { state: 'ready', value, target: name };
   } catch (error) {
     if (!signal?.aborted) {
-      oomWindow.value = { state: 'failed', error: asDatasetError(error), target: name };
+      oomWindow.value = { state: 'failed', error: DatasetError.of(error), target: name };
     }
   }
 }
@@ -156,9 +156,4 @@ export async function loadOoms(shown: Target, signal?: AbortSignal): Promise<voi
 /** The same text for the same run, host and allocator. */
 export function targetName({ run, host, allocator }: Target): string {
   return JSON.stringify([run, host.host, allocator.allocator]);
-}
-
-function asDatasetError(error: unknown): DatasetError {
-  if (error instanceof DatasetError) return error;
-  return new DatasetError(error instanceof Error ? error.message : String(error), 0);
 }

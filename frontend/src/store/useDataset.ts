@@ -48,7 +48,7 @@ export function useDataset<Schema extends DescMessage>(
         (data) => latest.current === key && setAnswer({ key, run: question.run, data }),
         (error: unknown) => {
           if (controller.signal.aborted || latest.current !== key) return;
-          setAnswer({ key, run: question.run, error: asDatasetError(error) });
+          setAnswer({ key, run: question.run, error: DatasetError.of(error) });
         },
       );
     return () => controller.abort();
@@ -64,9 +64,4 @@ export function useDataset<Schema extends DescMessage>(
     loading: question !== undefined && !cached && !current,
     question,
   };
-}
-
-function asDatasetError(error: unknown): DatasetError {
-  if (error instanceof DatasetError) return error;
-  return new DatasetError(error instanceof Error ? error.message : String(error), 0);
 }

@@ -1,7 +1,7 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { ExportMenu, type Exports } from './ExportMenu';
 
-interface CardProps {
+export interface CardProps {
   readonly title: string;
   readonly children: ComponentChildren;
   /** Beside the title: what the card shows right now. */
@@ -11,6 +11,8 @@ interface CardProps {
   readonly exports: Exports;
   readonly busy?: boolean;
   readonly class?: string;
+  /** Its body, to be measured. */
+  readonly body?: RefObject<HTMLDivElement | null>;
 }
 
 /** A titled box, the frame of every view. */
@@ -21,6 +23,7 @@ export function Card({
   exports,
   busy = false,
   children,
+  body,
   ...rest
 }: CardProps) {
   return (
@@ -34,7 +37,9 @@ export function Card({
         </span>
       </header>
       <div class={`busy-bar ${busy ? 'busy' : ''}`} />
-      <div class="card-body">{children}</div>
+      <div class="card-body" ref={body ?? null}>
+        {children}
+      </div>
     </section>
   );
 }

@@ -3,9 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { Question } from '../data/source';
 import { client } from '../store/session';
 import { copyText } from './CopyButton';
-import { pictureOf, save, toCsv, toTabs } from './export';
-
-type Cells = readonly (readonly string[])[];
+import { type Cells, pictureOf, save, toCsv, toTabs } from './export';
 
 export interface Exports {
   /** Of the files, without ending. */

@@ -1,23 +1,28 @@
 import { useId } from 'preact/hooks';
 
-interface SelectProps {
+interface SelectProps<Value extends string | number> {
   readonly label: string;
-  readonly value: string;
-  readonly options: readonly { readonly value: string; readonly label: string }[];
-  readonly onChange: (value: string) => void;
+  readonly value: Value;
+  readonly options: readonly { readonly value: Value; readonly label: string }[];
+  readonly onChange: (value: Value) => void;
 }
 
 /** A labelled drop-down list. */
-export function Select({ label, value, options, onChange }: SelectProps) {
+export function Select<Value extends string | number>(props: SelectProps<Value>) {
+  const { label, value, options, onChange } = props;
   const id = useId();
+  const choose = (text: string) => {
+    const chosen = options.find((option) => String(option.value) === text);
+    if (chosen) onChange(chosen.value);
+  };
   return (
     <div class="field">
       <label class="field-label" for={id}>
         {label}
       </label>
-      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      <select id={id} value={String(value)} onChange={(event) => choose(event.currentTarget.value)}>
         {options.map((option) => (
-          <option key={option.value} value={option.value}>
+          <option key={option.value} value={String(option.value)}>
             {option.label}
           </option>
         ))}

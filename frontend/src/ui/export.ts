@@ -1,7 +1,8 @@
 /** Views as text, as a file and as a picture. */
 import { domToBlob } from 'modern-screenshot';
 
-type Cells = readonly (readonly string[])[];
+/** Rows of cells. */
+export type Cells = readonly (readonly string[])[];
 
 /** Columns parted by tabs, as spreadsheets paste them. */
 export function toTabs(cells: Cells): string {

@@ -1,35 +1,25 @@
 import { useMemo, useState } from 'preact/hooks';
-import { Canvas } from '../../chart/Canvas';
-import { type ColourBy, colouringOf } from '../../chart/colouring';
+import { COLOURINGS, type ColourBy } from '../../chart/colouring';
 import { paletteOf } from '../../chart/palette';
 import { FRAGMENTATION } from '../../data/query';
-import type {
-  AddressMap as AddressMapData,
-  AllocatorInfo,
-  Chunk,
-  Oom,
-} from '../../generated/datasets_pb';
+import type { AddressMap as AddressMapData, AllocatorInfo, Oom } from '../../generated/datasets_pb';
 import { shownMomentQuery, shownOom } from '../../store/moment';
-import { select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { theme } from '../../store/theme';
 import { useDataset } from '../../store/useDataset';
+import { AnswerCard } from '../../ui/AnswerCard';
 import { BlockSwitch, keepsBlocksWhole } from '../../ui/BlockSwitch';
-import { Card } from '../../ui/Card';
-import { ColourLegend } from '../../ui/ColourLegend';
-import { ColourSelect } from '../../ui/ColourSelect';
 import { tableText } from '../../ui/DataTable';
-import { Empty, Failed, Waiting } from '../../ui/Notices';
-import { QualityNotes } from '../../ui/QualityNotes';
+import { Legend } from '../../ui/Legend';
+import { Empty } from '../../ui/Notices';
+import { Select } from '../../ui/Select';
 import { TableOf } from '../../ui/TableOf';
-import { ChunkText } from './ChunkText';
 import { CHUNK_COLUMNS, opened } from './chunks';
-import { drawMap, LABEL_WIDTH, mapHeight, rowAtHeight } from './draw';
-import { addressAt, chunkAt, largestHole, layOut, rangeOfRegion } from './layout';
 import { MapSummary } from './MapSummary';
+import { mapColouring, PoolMap } from './PoolMap';
 import { type ChosenPoint, ProgramPoint } from './ProgramPoint';
 
-const MAX_ROWS = 24;
+const MOST_ROWS = 24;
 
 /** What lies where in the pool at the chosen moment. */
 export function AddressMap({ target }: { readonly target: Target }) {
@@ -48,32 +38,32 @@ export function AddressMap({ target }: { readonly target: Target }) {
     },
   );
   const map = asked.data?.maps[0];
-  const oom = shownOom(target);
   const [colourBy, setColourBy] = useState<ColourBy>('scope');
   return (
-    <Card
+    <AnswerCard
       title="Address map"
-      busy={asked.loading}
       note="Each row is the same number of bytes; regions of the pool begin a new row"
       actions={
         <>
           <BlockSwitch />
-          <ColourSelect value={colourBy} onChange={setColourBy} />
+          <Select label="Color by" value={colourBy} options={COLOURINGS} onChange={setColourBy} />
         </>
       }
-      exports={{
-        name: 'address-map',
-        table: () => tableText(CHUNK_COLUMNS, (map?.chunks ?? []).flatMap(opened)),
-        question: asked.question,
-      }}
+      name="address-map"
+      asked={asked}
+      table={() => tableText(CHUNK_COLUMNS, (map?.chunks ?? []).flatMap(opened))}
     >
-      {asked.error && <Failed error={asked.error} />}
-      {!map && asked.loading && <Waiting run={target.run} what="Replaying up to this moment…" />}
-      {asked.data && (!map || map.chunks.length === 0) && <NoMap target={target} />}
-      {map && <ProgramPoint map={map} chosen={point} onPoint={setPoint} />}
-      {map && map.chunks.length > 0 && <MapPicture map={map} oom={oom} colourBy={colourBy} />}
-      {asked.data && <QualityNotes quality={asked.data.quality} />}
-    </Card>
+      {() =>
+        map && map.chunks.length > 0 ? (
+          <>
+            <ProgramPoint map={map} chosen={point} onPoint={setPoint} />
+            <MapPicture map={map} oom={shownOom(target)} colourBy={colourBy} />
+          </>
+        ) : (
+          <NoMap target={target} />
+        )
+      }
+    </AnswerCard>
   );
 }
 
@@ -84,59 +74,30 @@ interface MapPictureProps {
 }
 
 function MapPicture({ map, oom, colourBy }: MapPictureProps) {
-  const [hovered, setHovered] = useState<Chunk>();
-  const layout = useMemo(() => layOut(map.regions.map(rangeOfRegion), MAX_ROWS), [map]);
   const palette = paletteOf(theme.value);
   const shown = useMemo(() => map.chunks.flatMap(opened), [map]);
-  const colouring = useMemo(() => {
-    const live = shown.flatMap(({ allocation }) => allocation ?? []);
-    return colouringOf(
-      live,
-      (allocation) => ({
-        ...allocation,
-        ageNs: allocation.baseline ? undefined : map.timeNs - allocation.bornNs,
-      }),
-      ({ allocatedBytes }) => allocatedBytes,
-      colourBy,
-      palette,
-    );
-  }, [map, colourBy, palette]);
-  const hole = useMemo(() => largestHole(map.chunks), [map]);
+  const colouring = useMemo(
+    () => mapColouring(shown, colourBy, map.timeNs, palette),
+    [map, colourBy, palette],
+  );
   const pins = useMemo(
     () => new Set(oom?.pins[0]?.allocations.map(({ address }) => address)),
     [oom],
   );
   const requestBytes = oom?.request?.roundedBytes ?? 0n;
-  const find = (event: PointerEvent) => {
-    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    const across = (event.clientX - box.left - LABEL_WIDTH) / (box.width - LABEL_WIDTH);
-    const address = addressAt(rowAtHeight(layout, event.clientY - box.top), across, layout);
-    setHovered(address === undefined ? undefined : chunkAt(shown, address));
-  };
-  const step = (event: KeyboardEvent) => {
-    if (event.key === 'Enter') openLife(hovered);
-    const move = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-    if (move === 0) return;
-    event.preventDefault();
-    const at = hovered ? shown.indexOf(hovered) + move : 0;
-    setHovered(shown[Math.min(Math.max(0, at), shown.length - 1)]);
-  };
   return (
     <>
-      <MapSummary map={map} hole={hole} requestBytes={requestBytes} pins={pins.size} />
-      <ColourLegend groups={colouring.legend} />
-      <Canvas
-        height={mapHeight(layout)}
-        label="Address map. Left and right arrow keys go from chunk to chunk, Enter opens one."
-        draw={(surface) =>
-          drawMap(surface, { map, shown, layout, colouring, hovered, hole, requestBytes, pins })
-        }
-        onPointerMove={find}
-        onPointerLeave={() => setHovered(undefined)}
-        onPointerUp={() => openLife(hovered)}
-        onKeyDown={step}
+      <MapSummary map={map} requestBytes={requestBytes} pins={pins.size} />
+      <Legend label="Colors" entries={colouring.legend} />
+      <PoolMap
+        label="Address map."
+        map={map}
+        shown={shown}
+        colouring={colouring}
+        mostRows={MOST_ROWS}
+        requestBytes={requestBytes}
+        pins={pins}
       />
-      <ChunkText chunk={hovered} />
       <TableOf
         caption="Chunks in the order of their addresses"
         columns={CHUNK_COLUMNS}
@@ -145,11 +106,6 @@ function MapPicture({ map, oom, colourBy }: MapPictureProps) {
       />
     </>
   );
-}
-
-/** Shows the life of the allocation in a chunk. */
-function openLife(chunk: Chunk | undefined): void {
-  if (chunk?.allocation) select({ allocation: chunk.allocation.id });
 }
 
 function NoMap({ target }: { readonly target: Target }) {

@@ -1,17 +1,16 @@
 import { groupDigits } from '../../format/bytes';
-import type { AddressMap, Chunk } from '../../generated/datasets_pb';
+import type { AddressMap } from '../../generated/datasets_pb';
 import { Bytes } from '../../ui/Bytes';
 import { Help } from '../../ui/Help';
 
 interface MapSummaryProps {
   readonly map: AddressMap;
-  readonly hole: Chunk | undefined;
   readonly requestBytes: bigint;
   readonly pins: number;
 }
 
 /** The map in words, which is also its key. */
-export function MapSummary({ map, hole, requestBytes, pins }: MapSummaryProps) {
+export function MapSummary({ map, requestBytes, pins }: MapSummaryProps) {
   const { measures } = map;
   return (
     <ul class="legend">
@@ -32,9 +31,10 @@ export function MapSummary({ map, hole, requestBytes, pins }: MapSummaryProps) {
           {groupDigits(measures.freeChunkCount)} {measures.freeChunkCount === 1n ? 'hole' : 'holes'}
         </li>
       )}
-      {hole && (
+      {measures && measures.largestFreeBytes > 0n && (
         <li>
-          <span class="swatch largest-hole" /> largest hole <Bytes value={hole.sizeBytes} />
+          <span class="swatch largest-hole" /> largest hole{' '}
+          <Bytes value={measures.largestFreeBytes} />
         </li>
       )}
       {requestBytes > 0n && (

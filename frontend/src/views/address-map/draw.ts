@@ -5,8 +5,8 @@ import { formatBytes } from '../../format/bytes';
 import type { AddressMap, Allocation, Chunk } from '../../generated/datasets_pb';
 import { type AddressRange, type Layout, rangeOfChunk, stripsOf } from './layout';
 
-export const ROW_HEIGHT = 18;
-export const ROW_GAP = 4;
+const ROW_HEIGHT = 18;
+const ROW_GAP = 4;
 /** Beside the rows: which region begins there. */
 export const LABEL_WIDTH = 96;
 const REGION_GAP = 6;
@@ -26,7 +26,7 @@ export interface MapScene {
 }
 
 /** The vertical place of a row; regions stand a little apart. */
-export function rowTop(layout: Layout, row: number): number {
+function rowTop(layout: Layout, row: number): number {
   const region = layout.rows[row]?.region ?? 0;
   return row * (ROW_HEIGHT + ROW_GAP) + region * REGION_GAP;
 }

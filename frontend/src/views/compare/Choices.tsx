@@ -18,6 +18,11 @@ import {
   useOtherSide,
 } from './sides';
 
+const COMPARED_BY = [
+  { value: GroupBy.GROUP_SITE, label: 'Site' },
+  ...GROUPINGS.filter(({ value }) => value !== GroupBy.GROUP_SCOPE),
+];
+
 export function Choices({ target }: { readonly target: Target }) {
   const { otherRun, groupBy } = selection.value;
   const other = useOtherSide(target);
@@ -40,14 +45,9 @@ export function Choices({ target }: { readonly target: Target }) {
       )}
       <Select
         label="By"
-        value={String(comparedBy(groupBy))}
-        options={[
-          { value: String(GroupBy.GROUP_SITE), label: 'Site' },
-          ...GROUPINGS.filter(({ value }) => value !== GroupBy.GROUP_SCOPE).map(
-            ({ value, label }) => ({ value: String(value), label }),
-          ),
-        ]}
-        onChange={(value) => select({ groupBy: Number(value) as GroupBy }, 'replace')}
+        value={comparedBy(groupBy)}
+        options={COMPARED_BY}
+        onChange={(chosen) => select({ groupBy: chosen }, 'replace')}
       />
     </>
   );

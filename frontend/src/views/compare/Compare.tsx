@@ -5,69 +5,61 @@ import { momentName, sameMoment, shownMoment } from '../../store/moment';
 import { selection } from '../../store/session';
 import type { Target } from '../../store/target';
 import { useDataset } from '../../store/useDataset';
+import { AnswerCard } from '../../ui/AnswerCard';
 import { Bytes } from '../../ui/Bytes';
-import { Card } from '../../ui/Card';
-import { bytesColumn, countColumn, deltaColumn } from '../../ui/columns';
+import { bytesColumn, countColumn, deltaColumn, textColumn } from '../../ui/columns';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
-import { Empty, Failed, Waiting } from '../../ui/Notices';
-import { QualityNotes } from '../../ui/QualityNotes';
+import { Empty } from '../../ui/Notices';
 import { Choices } from './Choices';
 import { comparison, isElsewhere, isSameAllocator, otherMoment } from './sides';
 
 /** What grew, what went and what is new between the moment shown and another, here or elsewhere. */
 export function Compare({ target }: { readonly target: Target }) {
   const asked = useDataset(COMPARE, comparison(target));
-  const answer = asked.data;
   const shown = momentName(shownMoment(target), target);
   const other = momentName(otherMoment(), target);
   const { otherRun } = selection.value;
   const names = isElsewhere(target) ? [shown, other] : [other, shown];
   return (
-    <Card
+    <AnswerCard
       title="Compare"
-      busy={asked.loading}
       actions={<Choices target={target} />}
-      exports={{
-        name: 'compare',
-        table: () => tableText(COLUMNS, answer?.rows ?? []),
-        question: asked.question,
-      }}
+      name="compare"
+      asked={asked}
+      table={() => tableText(COLUMNS, asked.data?.rows ?? [])}
+      waiting="Comparing…"
     >
-      {asked.error && <Failed error={asked.error} />}
-      {!answer && asked.loading && <Waiting run={target.run} what="Comparing…" />}
-      {answer && (
+      {({ before, after, summary, rows, totalCount }) => (
         <>
           <div class="compare-sides">
-            <Side name={`First: ${names[0]}`} run={target.run} side={answer.before} />
-            <Side name={`Second: ${names[1]}`} run={otherRun || target.run} side={answer.after} />
+            <Side name={`First: ${names[0]}`} run={target.run} side={before} />
+            <Side name={`Second: ${names[1]}`} run={otherRun || target.run} side={after} />
           </div>
-          {answer.summary.length > 0 && (
+          {summary.length > 0 && (
             <ul class="compare-summary">
-              {answer.summary.map((sentence) => (
+              {summary.map((sentence) => (
                 <li key={sentence}>{sentence}</li>
               ))}
             </ul>
           )}
-          {answer.rows.length === 0 || isOneMoment(target) ? (
+          {rows.length === 0 || isOneMoment(target) ? (
             <NoDifference target={target} />
           ) : (
             <DataTable
               caption="Differences"
               columns={COLUMNS}
-              rows={answer.rows}
+              rows={rows}
               rowKey={({ key }, index) => `${key}/${index}`}
             />
           )}
-          {answer.totalCount > BigInt(answer.rows.length) && (
+          {totalCount > BigInt(rows.length) && (
             <p class="hint">
-              The {groupDigits(answer.rows.length)} largest of {groupDigits(answer.totalCount)}{' '}
-              differences.
+              The {groupDigits(rows.length)} largest of {groupDigits(totalCount)} differences.
             </p>
           )}
-          <QualityNotes quality={answer.quality} />
         </>
       )}
-    </Card>
+    </AnswerCard>
   );
 }
 
@@ -112,8 +104,8 @@ function Side({ name, run, side }: SideProps) {
 }
 
 const COLUMNS: readonly DataColumn<CompareRow>[] = [
-  { title: 'Group', text: ({ key }) => key, order: ({ key }) => key },
-  { title: 'Change', text: ({ change }) => change, order: ({ change }) => change },
+  textColumn('Group', ({ key }) => key),
+  textColumn('Change', ({ change }) => change),
   deltaColumn('Difference', ({ deltaBytes }) => deltaBytes),
   bytesColumn('First', ({ beforeBytes }) => beforeBytes),
   bytesColumn('Second', ({ afterBytes }) => afterBytes),

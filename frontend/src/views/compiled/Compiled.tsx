@@ -1,15 +1,16 @@
 import { useState } from 'preact/hooks';
+import { COLOURINGS, type ColourBy } from '../../chart/colouring';
 import { COMPILED_MODULES } from '../../data/query';
 import { formatBytes, groupDigits } from '../../format/bytes';
 import type { CompiledModuleDetail } from '../../generated/datasets_pb';
 import type { Target } from '../../store/target';
 import { useDataset } from '../../store/useDataset';
+import { AnswerCard } from '../../ui/AnswerCard';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
 import { Coded } from '../../ui/Coded';
 import { DataTable, tableText } from '../../ui/DataTable';
-import { Empty, Failed, Waiting } from '../../ui/Notices';
-import { QualityNotes } from '../../ui/QualityNotes';
+import { Empty } from '../../ui/Notices';
 import { Select } from '../../ui/Select';
 import { Program } from './Program';
 import { BUFFER_COLUMNS, moduleColumns, SHARE_COLUMNS } from './tables';
@@ -21,6 +22,7 @@ export function Compiled({ target }: { readonly target: Target }) {
   const [module, setModule] = useState('');
   const [allocation, setAllocation] = useState<bigint>();
   const [point, setPoint] = useState<number>();
+  const [colourBy, setColourBy] = useState<ColourBy>('scope');
   const asked = useDataset(COMPILED_MODULES, {
     run: target.run,
     fields: {
@@ -41,51 +43,57 @@ export function Compiled({ target }: { readonly target: Target }) {
   const detail = answer?.detail;
   return (
     <>
-      <Card
+      <AnswerCard
         title="Compiled modules"
         note="What XLA compiled: each is one block of temporary memory, its outputs and its constants"
-        busy={asked.loading}
-        exports={{
-          name: 'compiled-modules',
-          table: () => tableText(columns, answer?.modules ?? []),
-          question: asked.question,
-        }}
+        name="compiled-modules"
+        asked={asked}
+        table={() => tableText(columns, answer?.modules ?? [])}
+        waiting="Reading the modules…"
       >
-        {asked.error && <Failed error={asked.error} />}
-        {!answer && asked.loading && <Waiting run={target.run} what="Reading the modules…" />}
-        {answer && answer.modules.length === 0 && <NoModules />}
-        {answer && answer.modules.length > 0 && (
-          <DataTable
-            caption="Compiled modules"
-            columns={columns}
-            rows={answer.modules}
-            rowKey={({ host, name, programId }) => `${host}/${name}/${programId}`}
-            selected={({ name }) => name === detail?.module?.name}
-          />
-        )}
-        {answer && <QualityNotes quality={answer.quality} />}
-      </Card>
+        {({ modules }) =>
+          modules.length === 0 ? (
+            <NoModules />
+          ) : (
+            <DataTable
+              caption="Compiled modules"
+              columns={columns}
+              rows={modules}
+              rowKey={({ host, name, programId }) => `${host}/${name}/${programId}`}
+              selected={({ name }) => name === detail?.module?.name}
+            />
+          )
+        }
+      </AnswerCard>
       {detail?.allocation && (
         <Card
           title={`Memory of ${detail.module?.function} over its program`}
           note="Each rectangle is a buffer: where it lies in the block, and from which instruction to which it is needed"
           busy={asked.loading}
           actions={
-            <Select
-              label="Block"
-              value={String(detail.allocation.index)}
-              options={detail.allocations
-                .filter(({ kind, bufferCount }) => kind !== 'thread_local' && bufferCount > 0n)
-                .slice(0, 200)
-                .map(({ index, kind, sizeBytes }) => ({
-                  value: String(index),
-                  label: `${kind} ${index}, ${formatBytes(sizeBytes)}`,
-                }))}
-              onChange={(value) => {
-                setAllocation(BigInt(value));
-                setPoint(undefined);
-              }}
-            />
+            <>
+              <Select
+                label="Color by"
+                value={colourBy}
+                options={COLOURINGS.filter(({ value }) => value !== 'step' && value !== 'age')}
+                onChange={setColourBy}
+              />
+              <Select
+                label="Block"
+                value={String(detail.allocation.index)}
+                options={detail.allocations
+                  .filter(({ kind, bufferCount }) => kind !== 'thread_local' && bufferCount > 0n)
+                  .slice(0, 200)
+                  .map(({ index, kind, sizeBytes }) => ({
+                    value: String(index),
+                    label: `${kind} ${index}, ${formatBytes(sizeBytes)}`,
+                  }))}
+                onChange={(value) => {
+                  setAllocation(BigInt(value));
+                  setPoint(undefined);
+                }}
+              />
+            </>
           }
           exports={{
             name: 'compiled-buffers',
@@ -96,6 +104,7 @@ export function Compiled({ target }: { readonly target: Target }) {
           <Program
             key={`${detail.module?.name}/${detail.allocation.index}`}
             detail={detail}
+            colourBy={colourBy}
             onPoint={setPoint}
           />
           <Content detail={detail} />

@@ -1,32 +1,30 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Canvas } from '../../chart/Canvas';
-import { COLOURINGS, type ColourBy, colouringOf } from '../../chart/colouring';
+import { type ColourBy, colouringOf } from '../../chart/colouring';
 import { paletteOf } from '../../chart/palette';
 import { formatBytes } from '../../format/bytes';
 import { roleName, tensorName } from '../../format/names';
 import type { CompiledBufferInfo, CompiledModuleDetail } from '../../generated/datasets_pb';
 import { theme } from '../../store/theme';
-import { ColourLegend } from '../../ui/ColourLegend';
-import { Select } from '../../ui/Select';
+import { arrowStep } from '../../ui/keys';
+import { Legend } from '../../ui/Legend';
 import { drawBuffers, drawLive } from './draw';
 import { bufferAt, pointAt } from './geometry';
 
 const LIVE_HEIGHT = 90;
 const BUFFERS_HEIGHT = 320;
-/** Of a buffer there is neither a step nor an age. */
-const BUFFER_COLOURINGS = COLOURINGS.filter(({ value }) => value !== 'step' && value !== 'age');
 
 interface ProgramProps {
   readonly detail: CompiledModuleDetail;
+  readonly colourBy: ColourBy;
   /** A point of the program was chosen. */
   readonly onPoint: (point: number) => void;
 }
 
 /** Live bytes over the program, and below them where each buffer lies and how long it is needed. */
-export function Program({ detail, onPoint }: ProgramProps) {
+export function Program({ detail, colourBy, onPoint }: ProgramProps) {
   const [hovered, setHovered] = useState<CompiledBufferInfo>();
   const [clicked, setClicked] = useState<CompiledBufferInfo>();
-  const [colourBy, setColourBy] = useState<ColourBy>('scope');
   const palette = paletteOf(theme.value);
   const colouring = useMemo(
     () =>
@@ -45,20 +43,13 @@ export function Program({ detail, onPoint }: ProgramProps) {
     onPoint(pointAt(detail, event.offsetX / clientWidth));
   };
   const step = (event: KeyboardEvent) => {
-    const move = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    const move = arrowStep(event);
     if (move === 0) return;
-    event.preventDefault();
     onPoint(Math.min(Math.max(0, detail.point + move), detail.programPoints - 1));
   };
   return (
     <>
-      <Select
-        label="Color by"
-        value={colourBy}
-        options={BUFFER_COLOURINGS}
-        onChange={(value) => setColourBy(value as ColourBy)}
-      />
-      <ColourLegend groups={colouring.legend} />
+      <Legend label="Colors" entries={colouring.legend} />
       <Canvas
         height={LIVE_HEIGHT}
         label="Live bytes of the block over the program. Arrow keys move the point, a click chooses it."

@@ -6,7 +6,7 @@ import type {
   CompiledBufferInfo,
   CompiledModuleInfo,
 } from '../../generated/datasets_pb';
-import { bytesColumn, countColumn } from '../../ui/columns';
+import { bytesColumn, countColumn, numberColumn, textColumn } from '../../ui/columns';
 import type { DataColumn } from '../../ui/DataTable';
 
 export function moduleColumns(
@@ -14,14 +14,12 @@ export function moduleColumns(
 ): readonly DataColumn<CompiledModuleInfo>[] {
   return [
     {
-      title: 'Function',
-      text: (module) => module.function,
+      ...textColumn('Function', (module) => module.function),
       cell: (module) => (
         <button type="button" class="link" title={module.name} onClick={() => choose(module.name)}>
           {module.function}
         </button>
       ),
-      order: (module) => module.function,
     },
     bytesColumn('Temporary', ({ tempBytes }) => tempBytes),
     bytesColumn('Outputs', ({ outputBytes }) => outputBytes),
@@ -43,34 +41,20 @@ export function moduleColumns(
 }
 
 export const BUFFER_COLUMNS: readonly DataColumn<CompiledBufferInfo>[] = [
-  {
-    title: 'Operation',
-    text: ({ opName, instruction }) => opName || instruction,
-    order: ({ opName }) => opName,
-  },
-  { title: 'Tensor', text: (buffer) => tensorName(buffer) },
+  textColumn('Operation', ({ opName, instruction }) => opName || instruction),
+  textColumn('Tensor', tensorName),
   bytesColumn('Size', ({ sizeBytes }) => sizeBytes),
   bytesColumn('Offset', ({ offsetBytes }) => offsetBytes),
   { title: 'Role', text: ({ role }) => roleName(role) },
-  {
-    title: 'Live from',
-    numeric: true,
-    text: ({ firstPoint }) => String(firstPoint),
-    order: ({ firstPoint }) => firstPoint,
-  },
-  {
-    title: 'to',
-    numeric: true,
-    text: ({ lastPoint }) => String(lastPoint),
-    order: ({ lastPoint }) => lastPoint,
-  },
+  numberColumn('Live from', ({ firstPoint }) => firstPoint),
+  numberColumn('to', ({ lastPoint }) => lastPoint),
   { title: 'For the backward pass', text: ({ heldForBackward }) => (heldForBackward ? 'yes' : '') },
   { title: 'Instruction', text: ({ instruction }) => instruction },
   { title: 'Last read by', text: ({ lastUser }) => lastUser },
 ];
 
 export const SHARE_COLUMNS: readonly DataColumn<BlockShare>[] = [
-  { title: 'Name scope', text: ({ key }) => key, order: ({ key }) => key },
+  textColumn('Name scope', ({ key }) => key),
   bytesColumn('Bytes', ({ bytes }) => bytes),
   countColumn('Buffers', ({ count }) => count),
 ];

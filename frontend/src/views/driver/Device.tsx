@@ -1,19 +1,16 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { paletteOf } from '../../chart/palette';
-import { TimeChart } from '../../chart/TimeChart';
 import type { Question } from '../../data/source';
-import { formatBytes } from '../../format/bytes';
-import { formatDuration, formatMoment } from '../../format/time';
+import { formatDuration } from '../../format/time';
 import type { DriverSeries } from '../../generated/datasets_pb';
 import type { Target } from '../../store/target';
 import { theme } from '../../store/theme';
-import { timeInteractions } from '../../store/timeWindow';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
 import { DataTable, tableText } from '../../ui/DataTable';
 import { Help } from '../../ui/Help';
+import { LinesOverTime } from '../../ui/LinesOverTime';
 import { TableOf } from '../../ui/TableOf';
-import { driverArrays, driverTop } from './model';
 import { columnColumns, POOL_COLUMNS, ROW_COLUMNS, sampleColumns } from './tables';
 
 interface DeviceProps {
@@ -96,48 +93,41 @@ function howRecorded({ mode, reason, clockErrorNs }: DriverSeries): string {
 }
 
 function Chart({ device, target }: { readonly device: DriverSeries; readonly target: Target }) {
-  const [hover, setHover] = useState<number>();
   const palette = paletteOf(theme.value);
-  const arrays = useMemo(() => driverArrays(device, target.originNs), [device, target.originNs]);
-  const lines = [
-    { label: 'size of the device', colour: palette.limit, dash: [6, 4] },
-    { label: 'taken, by anyone', colour: palette.device },
-    { label: 'allocations of this process', colour: palette.requested, dash: [2, 3] },
-    { label: "TensorFlow's pools", colour: palette.inUse, fill: palette.inUseFill },
-  ];
   return (
-    <>
-      <ul class="legend">
-        {lines.map(({ label, colour, dash }) => (
-          <li key={label}>
-            <span
-              class="swatch line"
-              style={{ borderTopColor: colour, borderTopStyle: dash ? 'dashed' : 'solid' }}
-            />{' '}
-            {label}
-          </li>
-        ))}
-      </ul>
-      <TimeChart
-        {...timeInteractions(target)}
-        height={200}
-        top={driverTop(arrays)}
-        data={arrays}
-        lines={lines}
-        bands={[{ upper: 1, lower: 3, fill: palette.deviceFill }]}
-        label="Driver memory over time. Arrow keys move and zoom."
-        onHover={(at) => setHover(at?.index)}
-      />
-      <p class="readout">
-        {hover === undefined
-          ? "The band is what is taken beside TensorFlow's pools. Point into the chart to read its numbers."
-          : [
-              formatMoment(arrays[0]?.[hover] ?? 0, 1e3),
-              ...lines.map(
-                ({ label }, line) => `${label} ${formatBytes(arrays[line + 1]?.[hover] ?? 0)}`,
-              ),
-            ].join(' · ')}
-      </p>
-    </>
+    <LinesOverTime
+      target={target}
+      columns={device.columns}
+      lines={[
+        {
+          label: 'size of the device',
+          colour: palette.limit,
+          dash: [6, 4],
+          value: ({ deviceTotalBytes }) => deviceTotalBytes,
+        },
+        {
+          label: 'taken, by anyone',
+          colour: palette.device,
+          value: ({ deviceTotalBytes, deviceFreeMinBytes }) =>
+            deviceTotalBytes - deviceFreeMinBytes,
+        },
+        {
+          label: 'allocations of this process',
+          colour: palette.requested,
+          dash: [2, 3],
+          value: ({ driverBytes }) => driverBytes,
+        },
+        {
+          label: "TensorFlow's pools",
+          colour: palette.inUse,
+          fill: palette.inUseFill,
+          value: ({ poolBytes }) => poolBytes,
+        },
+      ]}
+      bands={[{ upper: 1, lower: 3, fill: palette.deviceFill }]}
+      height={200}
+      label="Driver memory over time. Arrow keys move and zoom."
+      hint="The band is what is taken beside TensorFlow's pools. Point into the chart to read its numbers."
+    />
   );
 }

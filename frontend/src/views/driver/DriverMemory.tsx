@@ -1,7 +1,7 @@
 import { DRIVER_MEMORY } from '../../data/query';
 import type { Target } from '../../store/target';
-import { Card } from '../../ui/Card';
-import { Empty, Failed, Waiting } from '../../ui/Notices';
+import { AnswerCard } from '../../ui/AnswerCard';
+import { Empty } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
 import { useWindowed } from '../../ui/useWindowed';
 import { Device } from './Device';
@@ -10,30 +10,10 @@ import { Device } from './Device';
 export function DriverMemory({ target }: { readonly target: Target }) {
   const { body, asked } = useWindowed(DRIVER_MEMORY, target);
   const devices = (asked.data?.series ?? []).filter(
-    ({ columns: own, rows }) => own.length + rows.length > 0,
+    ({ columns, rows }) => columns.length + rows.length > 0,
   );
   return (
     <div ref={body}>
-      {devices.length === 0 && (
-        <Card
-          title="Driver memory"
-          busy={asked.loading}
-          exports={{ name: 'driver-memory', question: asked.question }}
-        >
-          {asked.error && <Failed error={asked.error} />}
-          {!asked.data && asked.loading && (
-            <Waiting run={target.run} what="Reading driver memory…" />
-          )}
-          {asked.data && (
-            <Empty title="No device memory was recorded">
-              <p>
-                {target.host.cuptiReason ||
-                  'Driver memory is recorded on NVIDIA GPUs only, through CUPTI or the driver.'}
-              </p>
-            </Empty>
-          )}
-        </Card>
-      )}
       {devices.map((device) => (
         <Device
           key={`${device.host}/${device.device}`}
@@ -42,7 +22,25 @@ export function DriverMemory({ target }: { readonly target: Target }) {
           question={asked.question}
         />
       ))}
-      {asked.data && <QualityNotes quality={asked.data.quality} />}
+      {devices.length > 0 ? (
+        <QualityNotes quality={asked.data?.quality ?? []} />
+      ) : (
+        <AnswerCard
+          title="Driver memory"
+          name="driver-memory"
+          asked={asked}
+          waiting="Reading driver memory…"
+        >
+          {() => (
+            <Empty title="No device memory was recorded">
+              <p>
+                {target.host.cuptiReason ||
+                  'Driver memory is recorded on NVIDIA GPUs only, through CUPTI or the driver.'}
+              </p>
+            </Empty>
+          )}
+        </AnswerCard>
+      )}
     </div>
   );
 }

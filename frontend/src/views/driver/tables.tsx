@@ -1,14 +1,13 @@
 /** The tables of driver memory. */
 import { formatAddress, formatBytes } from '../../format/bytes';
-import { formatMoment } from '../../format/time';
 import type {
   DriverColumn,
   DriverPool,
   DriverRow,
   DriverSample,
 } from '../../generated/datasets_pb';
-import { relativeNs, type Target } from '../../store/target';
-import { bytesColumn, countColumn } from '../../ui/columns';
+import type { Target } from '../../store/target';
+import { bytesColumn, countColumn, momentColumn, timeColumn } from '../../ui/columns';
 import type { DataColumn } from '../../ui/DataTable';
 
 export const ROW_COLUMNS: readonly DataColumn<DriverRow>[] = [
@@ -51,12 +50,7 @@ export const POOL_COLUMNS: readonly DataColumn<DriverPool>[] = [
 
 export function sampleColumns(target: Target): readonly DataColumn<DriverSample>[] {
   return [
-    {
-      title: 'Time',
-      numeric: true,
-      text: ({ timeNs }) => String(timeNs),
-      cell: ({ timeNs }) => formatMoment(relativeNs(target, timeNs), 1e3),
-    },
+    momentColumn('Time', target, ({ timeNs }) => timeNs),
     { title: 'Why', text: ({ reason }) => reason },
     bytesColumn('Free', ({ deviceFreeBytes }) => deviceFreeBytes),
     bytesColumn('Of', ({ deviceTotalBytes }) => deviceTotalBytes),
@@ -68,11 +62,7 @@ export function sampleColumns(target: Target): readonly DataColumn<DriverSample>
 
 export function columnColumns(target: Target): readonly DataColumn<DriverColumn>[] {
   return [
-    {
-      title: 'Time (ns after the start)',
-      numeric: true,
-      text: ({ timeNs }) => String(relativeNs(target, timeNs)),
-    },
+    timeColumn(target),
     bytesColumn('Size of the device', ({ deviceTotalBytes }) => deviceTotalBytes),
     bytesColumn('Lowest free', ({ deviceFreeMinBytes }) => deviceFreeMinBytes),
     bytesColumn("TensorFlow's pools", ({ poolBytes }) => poolBytes),

@@ -3,11 +3,10 @@ import { groupDigits } from '../../format/bytes';
 import { ForecastFit, type ForecastNeed, type StepForecast } from '../../generated/datasets_pb';
 import { filterOf, type Target } from '../../store/target';
 import { useDataset } from '../../store/useDataset';
-import { Card } from '../../ui/Card';
-import { bytesColumn } from '../../ui/columns';
+import { AnswerCard } from '../../ui/AnswerCard';
+import { bytesColumn, numberColumn } from '../../ui/columns';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
-import { Empty, Failed, Waiting } from '../../ui/Notices';
-import { QualityNotes } from '../../ui/QualityNotes';
+import { Empty } from '../../ui/Notices';
 import { StepPicture } from './StepPicture';
 
 /** What the step that never finished would have needed, by batch size and by layer. */
@@ -18,34 +17,36 @@ export function Forecast({ target }: { readonly target: Target }) {
       host === target.host.host && (allocator === '' || allocator === target.allocator.allocator),
   );
   return (
-    <Card
+    <AnswerCard
       title="The whole step"
-      busy={asked.loading}
-      exports={{
-        name: 'forecast',
-        table: () =>
-          tableText(
-            COLUMNS,
-            forecasts.flatMap(({ batches }) => batches),
-          ),
-        question: asked.question,
-      }}
+      name="forecast"
+      asked={asked}
+      table={() =>
+        tableText(
+          needColumns(),
+          forecasts.flatMap(({ batches }) => batches),
+        )
+      }
+      waiting="Replaying the step…"
     >
-      {asked.error && <Failed error={asked.error} />}
-      {!asked.data && asked.loading && <Waiting run={target.run} what="Replaying the step…" />}
-      {asked.data && forecasts.length === 0 && (
-        <Empty title="This run has no forecast">
-          <p>
-            One is made when a step of a graph runs out of memory, and by{' '}
-            <code>oom_forensics.forecast(model, batch_size=…)</code> before a step.
-          </p>
-        </Empty>
-      )}
-      {forecasts.map((forecast) => (
-        <Step key={`${forecast.oom}/${forecast.function}/${forecast.need?.batch}`} {...forecast} />
-      ))}
-      {asked.data && <QualityNotes quality={asked.data.quality} />}
-    </Card>
+      {() =>
+        forecasts.length === 0 ? (
+          <Empty title="This run has no forecast">
+            <p>
+              One is made when a step of a graph runs out of memory, and by{' '}
+              <code>oom_forensics.forecast(model, batch_size=…)</code> before a step.
+            </p>
+          </Empty>
+        ) : (
+          forecasts.map((forecast) => (
+            <Step
+              key={`${forecast.oom}/${forecast.function}/${forecast.need?.batch}`}
+              {...forecast}
+            />
+          ))
+        )
+      }
+    </AnswerCard>
   );
 }
 
@@ -61,7 +62,7 @@ function Step(forecast: StepForecast) {
       {batches.length > 0 && (
         <DataTable
           caption="Need by batch size"
-          columns={COLUMNS}
+          columns={needColumns(forecast.limitBytes)}
           rows={batches}
           rowKey={({ batch }) => String(batch)}
         />
@@ -84,18 +85,19 @@ const FITS: Readonly<Record<ForecastFit, string>> = {
   [ForecastFit.FORECAST_DOES_NOT_FIT]: 'does not fit',
 };
 
-const COLUMNS: readonly DataColumn<ForecastNeed>[] = [
-  {
-    title: 'Batch',
-    numeric: true,
-    text: ({ batch }) => String(batch),
-    order: ({ batch }) => batch,
-  },
-  bytesColumn('Needs at least', ({ lowBytes }) => lowBytes),
-  bytesColumn('At most', ({ highBytes }) => highBytes),
-  {
-    title: 'Fits',
-    text: ({ fit }) => FITS[fit],
-    order: ({ highBytes }) => highBytes,
-  },
-];
+/** With less need than the limit it is the pieces of the free memory that are too small. */
+function needColumns(limitBytes = 0n): readonly DataColumn<ForecastNeed>[] {
+  return [
+    numberColumn('Batch', ({ batch }) => batch),
+    bytesColumn('Needs at least', ({ lowBytes }) => lowBytes),
+    bytesColumn('At most', ({ highBytes }) => highBytes),
+    {
+      title: 'Fits',
+      text: ({ fit, highBytes }) =>
+        fit === ForecastFit.FORECAST_DOES_NOT_FIT && highBytes < limitBytes
+          ? 'does not fit: the free memory is in pieces'
+          : FITS[fit],
+      order: ({ highBytes }) => highBytes,
+    },
+  ];
+}

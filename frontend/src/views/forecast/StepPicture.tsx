@@ -1,42 +1,30 @@
-import { useState } from 'preact/hooks';
 import { Canvas, type Surface } from '../../chart/Canvas';
 import { coloursOf } from '../../chart/nameColours';
 import { paletteOf } from '../../chart/palette';
 import { formatBytes } from '../../format/bytes';
 import type { StepForecast } from '../../generated/datasets_pb';
 import { theme } from '../../store/theme';
-import { ColourLegend } from '../../ui/ColourLegend';
+import { useColumns } from '../../ui/keys';
+import { Legend } from '../../ui/Legend';
 import { ceilingOf, stackOf } from './stack';
 
 const HEIGHT = 220;
 
 /** What the step would hold over the order of its ops, by layer: which of them make its peak. */
 export function StepPicture({ forecast }: { readonly forecast: StepForecast }) {
-  const [hovered, setHovered] = useState<number>();
-  const count = forecast.columns.length;
-  const at = hovered === undefined ? undefined : forecast.columns[hovered];
+  const { chosen, handlers } = useColumns(forecast.columns.length);
+  const at = chosen === undefined ? undefined : forecast.columns[chosen];
   const colours = coloursOf(paletteOf(theme.value), forecast.layers);
-  const find = (event: PointerEvent) => {
-    const width = (event.currentTarget as HTMLElement).clientWidth;
-    setHovered(Math.min(count - 1, Math.floor((event.offsetX / width) * count)));
-  };
-  const step = (event: KeyboardEvent) => {
-    const move = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-    if (move === 0) return;
-    event.preventDefault();
-    setHovered(Math.min(Math.max(0, (hovered ?? -1) + move), count - 1));
-  };
-  const groups = forecast.layers.map((name, index) => ({ name, colour: colours[index] ?? '' }));
   return (
     <>
-      <ColourLegend groups={groups} />
+      <Legend
+        entries={forecast.layers.map((name, index) => ({ name, colour: colours[index] ?? '' }))}
+      />
       <Canvas
         height={HEIGHT}
         label="What the step would hold over the order of its ops, by layer. Left and right arrow keys go along it."
-        draw={(surface) => drawStep(surface, forecast, colours, hovered)}
-        onPointerMove={find}
-        onPointerLeave={() => setHovered(undefined)}
-        onKeyDown={step}
+        draw={(surface) => drawStep(surface, forecast, colours, chosen)}
+        {...handlers}
       />
       <p class="readout" aria-live="polite">
         {at

@@ -4,10 +4,10 @@ import type { AddressMap, Bin } from '../../generated/datasets_pb';
 import { shownMomentQuery, shownOom } from '../../store/moment';
 import { filterOf, type Target } from '../../store/target';
 import { useDataset } from '../../store/useDataset';
-import { Card } from '../../ui/Card';
+import { AnswerCard } from '../../ui/AnswerCard';
+import { numberColumn } from '../../ui/columns';
 import { type DataColumn, tableText } from '../../ui/DataTable';
 import { Help } from '../../ui/Help';
-import { Failed, Waiting } from '../../ui/Notices';
 import { TableOf } from '../../ui/TableOf';
 import { binHolds, MEASURES, usedBins } from './model';
 
@@ -21,29 +21,28 @@ export function Bins({ target }: { readonly target: Target }) {
   const map = asked.data?.maps[0];
   const request = shownOom(target)?.request?.roundedBytes ?? 0n;
   return (
-    <Card
+    <AnswerCard
       title="Holes by size"
       note="At the moment shown"
-      busy={asked.loading}
-      exports={{
-        name: 'bins',
-        table: () => tableText(COLUMNS, map?.bins ?? []),
-        question: asked.question,
-      }}
+      name="bins"
+      asked={asked}
+      table={() => tableText(COLUMNS, map?.bins ?? [])}
     >
-      {asked.error && <Failed error={asked.error} />}
-      {!map && asked.loading && <Waiting run={target.run} what="Replaying up to this moment…" />}
-      {map && <Measures map={map} />}
-      {map && <Histogram bins={map.bins} request={request} />}
-      {map && (
-        <TableOf
-          caption="Bins"
-          columns={COLUMNS}
-          rows={map.bins}
-          rowKey={({ index }) => String(index)}
-        />
-      )}
-    </Card>
+      {() =>
+        map && (
+          <>
+            <Measures map={map} />
+            <Histogram bins={map.bins} request={request} />
+            <TableOf
+              caption="Bins"
+              columns={COLUMNS}
+              rows={map.bins}
+              rowKey={({ index }) => String(index)}
+            />
+          </>
+        )
+      }
+    </AnswerCard>
   );
 }
 
@@ -120,25 +119,26 @@ interface BinBarProps {
 function BinBar({ kind, bytes, count, most }: BinBarProps) {
   return (
     <span class="bins-cell" title={exactBytes(bytes)}>
-      <span class={`bins-bar ${kind}`} style={{ width: `${(60 * Number(bytes)) / most}%` }} />
       {count > 0n && (
-        <span>
-          {groupDigits(count)} · {formatBytes(bytes)}
-        </span>
+        <>
+          <span
+            class={`bins-bar ${kind}`}
+            style={{ width: `max(1px, ${(60 * Number(bytes)) / most}%)` }}
+          />
+          <span>
+            {groupDigits(count)} · {formatBytes(bytes)}
+          </span>
+        </>
       )}
     </span>
   );
 }
 
 const COLUMNS: readonly DataColumn<Bin>[] = [
-  { title: 'Chunks from (bytes)', numeric: true, text: ({ minBytes }) => String(minBytes) },
-  { title: 'Holes', numeric: true, text: ({ freeCount }) => String(freeCount) },
-  { title: 'Free (bytes)', numeric: true, text: ({ freeBytes }) => String(freeBytes) },
-  { title: 'Chunks in use', numeric: true, text: ({ usedCount }) => String(usedCount) },
-  { title: 'In use (bytes)', numeric: true, text: ({ usedBytes }) => String(usedBytes) },
-  {
-    title: 'Requested (bytes)',
-    numeric: true,
-    text: ({ requestedBytes }) => String(requestedBytes),
-  },
+  numberColumn('Chunks from (bytes)', ({ minBytes }) => minBytes),
+  numberColumn('Holes', ({ freeCount }) => freeCount),
+  numberColumn('Free (bytes)', ({ freeBytes }) => freeBytes),
+  numberColumn('Chunks in use', ({ usedCount }) => usedCount),
+  numberColumn('In use (bytes)', ({ usedBytes }) => usedBytes),
+  numberColumn('Requested (bytes)', ({ requestedBytes }) => requestedBytes),
 ];

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { BinSchema, FragmentationSeriesSchema } from '../../generated/datasets_pb';
-import { binHolds, fragmentationArrays, requestOf, usedBins } from './model';
+import { binHolds, requestOf, usedBins } from './model';
 
 const bin = (index: number, freeBytes: bigint, usedBytes: bigint) =>
   create(BinSchema, { index, minBytes: 256n << BigInt(index), freeBytes, usedBytes });
@@ -41,26 +41,12 @@ describe('binHolds', () => {
   });
 });
 
-describe('fragmentationArrays', () => {
-  it('places each named measure, and nothing for a column without one', () => {
-    const series = create(FragmentationSeriesSchema, {
-      columns: [
-        { timeNs: 1000n },
-        {
-          timeNs: 1010n,
-          worst: {
-            freeBytes: 90n,
-            largestFreeBytes: 30n,
-            bfcFragmentation: 0.5,
-            unusableFreeRequestBytes: 64n,
-          },
-        },
-      ],
+describe('requestOf', () => {
+  it('is that of the first column which measured anything', () => {
+    const { columns } = create(FragmentationSeriesSchema, {
+      columns: [{ timeNs: 1000n }, { timeNs: 1010n, worst: { unusableFreeRequestBytes: 64n } }],
     });
-    const arrays = fragmentationArrays(series, 1000n);
-    expect([...arrays.time]).toEqual([0, 10]);
-    expect([...arrays.free]).toEqual([0, 90]);
-    expect([...arrays.bfc]).toEqual([0, 0.5]);
-    expect(requestOf(series.columns)).toBe(64n);
+    expect(requestOf(columns)).toBe(64n);
+    expect(requestOf([])).toBe(0n);
   });
 });

@@ -1,36 +1,5 @@
-/** Fragmentation as arrays to draw, and the measures with their definitions. */
-import type {
-  Bin,
-  FragmentationColumn,
-  FragmentationMeasures,
-  FragmentationSeries,
-} from '../../generated/datasets_pb';
-
-export interface FragmentationArrays {
-  readonly time: Float64Array;
-  readonly free: Float64Array;
-  readonly largestFree: Float64Array;
-  readonly bfc: Float64Array;
-  readonly unusable: Float64Array;
-  readonly waste: Float64Array;
-}
-
-export function fragmentationArrays(
-  series: FragmentationSeries,
-  originNs: bigint,
-): FragmentationArrays {
-  const { columns } = series;
-  const pick = (value: (measures: FragmentationMeasures) => bigint | number) =>
-    Float64Array.from(columns, ({ worst }) => (worst ? Number(value(worst)) : 0));
-  return {
-    time: Float64Array.from(columns, ({ timeNs }) => Number(timeNs - originNs)),
-    free: pick(({ freeBytes }) => freeBytes),
-    largestFree: pick(({ largestFreeBytes }) => largestFreeBytes),
-    bfc: pick(({ bfcFragmentation }) => bfcFragmentation),
-    unusable: pick(({ unusableFree }) => unusableFree),
-    waste: pick(({ reserveWaste }) => reserveWaste),
-  };
-}
+/** The measures of fragmentation with their definitions, and the bins that are shown. */
+import type { Bin, FragmentationColumn, FragmentationMeasures } from '../../generated/datasets_pb';
 
 /** The request that the series measures against; 0 where there was none. */
 export function requestOf(columns: readonly FragmentationColumn[]): bigint {

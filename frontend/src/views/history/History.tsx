@@ -1,19 +1,19 @@
 import { useState } from 'preact/hooks';
-import type { ColourBy } from '../../chart/colouring';
+import { COLOURINGS, type ColourBy } from '../../chart/colouring';
 import { ADDRESS_HISTORY } from '../../data/query';
+import type { AddressHistory, HistoryRectangle } from '../../generated/datasets_pb';
 import type { Target } from '../../store/target';
+import { AnswerCard } from '../../ui/AnswerCard';
 import { BlockSwitch, keepsBlocksWhole } from '../../ui/BlockSwitch';
-import { Card } from '../../ui/Card';
-import { ColourSelect } from '../../ui/ColourSelect';
-import { tableText } from '../../ui/DataTable';
-import { Empty, Failed, Waiting } from '../../ui/Notices';
-import { QualityNotes } from '../../ui/QualityNotes';
+import { addressColumn, bytesColumn, momentColumn, operationColumn } from '../../ui/columns';
+import { type DataColumn, tableText } from '../../ui/DataTable';
+import { Empty } from '../../ui/Notices';
+import { Select } from '../../ui/Select';
 import { TableOf } from '../../ui/TableOf';
 import { useWindowed } from '../../ui/useWindowed';
 import { AddressMap } from '../address-map/AddressMap';
 import { Play } from './Film';
 import { Picture } from './Picture';
-import { rectangleColumns } from './table';
 
 /** More than there are pixels: a row's edge then lies within a pixel of where it should. */
 const ROWS = 1024;
@@ -28,32 +28,29 @@ export function History({ target }: { readonly target: Target }) {
     { filter: { wholeBlocks: keepsBlocksWhole() }, rows: ROWS },
     MOST_COLUMNS,
   );
-  const history = asked.data;
-  const table = rectangleColumns(history, target);
+  const table = rectangleColumns(asked.data, target);
   return (
     <>
-      <Card
+      <AnswerCard
         title="Addresses over time"
         note="Each rectangle is an allocation, from birth to death"
-        busy={asked.loading}
         actions={
           <>
             <Play target={target} />
             <BlockSwitch />
-            <ColourSelect value={colourBy} onChange={setColourBy} />
+            <Select label="Color by" value={colourBy} options={COLOURINGS} onChange={setColourBy} />
           </>
         }
-        exports={{
-          name: 'address-history',
-          table: () => tableText(table, history?.rectangles ?? []),
-          question: asked.question,
-        }}
+        name="address-history"
+        asked={asked}
+        body={body}
+        table={() => tableText(table, asked.data?.rectangles ?? [])}
+        waiting="Drawing the film…"
       >
-        <div ref={body}>
-          {asked.error && <Failed error={asked.error} />}
-          {!history && asked.loading && <Waiting run={target.run} what="Drawing the film…" />}
-          {history && history.regions.length === 0 && <Empty title="This trace has no addresses" />}
-          {history && history.regions.length > 0 && (
+        {(history) =>
+          history.regions.length === 0 ? (
+            <Empty title="This trace has no addresses" />
+          ) : (
             <>
               <Picture target={target} history={history} colourBy={colourBy} />
               <TableOf
@@ -63,11 +60,26 @@ export function History({ target }: { readonly target: Target }) {
                 rowKey={({ allocationId }) => String(allocationId)}
               />
             </>
-          )}
-          {history && <QualityNotes quality={history.quality} />}
-        </div>
-      </Card>
+          )
+        }
+      </AnswerCard>
       <AddressMap target={target} />
     </>
   );
+}
+
+function rectangleColumns(
+  history: AddressHistory | undefined,
+  target: Target,
+): readonly DataColumn<HistoryRectangle>[] {
+  return [
+    operationColumn(
+      ({ site }) => history?.sites[site]?.opName ?? '',
+      ({ allocationId }) => allocationId,
+    ),
+    bytesColumn('Size', ({ sizeBytes }) => sizeBytes),
+    addressColumn(({ address }) => address),
+    momentColumn('Born', target, ({ bornNs }) => bornNs),
+    momentColumn('Freed', target, ({ diedNs }) => diedNs, 'never'),
+  ];
 }

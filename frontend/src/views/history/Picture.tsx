@@ -17,7 +17,7 @@ import { select } from '../../store/session';
 import { relativeNs, type Target } from '../../store/target';
 import { theme } from '../../store/theme';
 import { timeInteractions, visibleRange } from '../../store/timeWindow';
-import { ColourLegend } from '../../ui/ColourLegend';
+import { Legend } from '../../ui/Legend';
 import { coveragePicture, drawHistory } from './draw';
 import { Scrubber, showMoment, shownTime } from './Film';
 import { type Box, bandsOf, placedAt } from './geometry';
@@ -63,7 +63,7 @@ export function Picture({ target, history, colourBy }: PictureProps) {
     pressedAt.current !== undefined && Math.abs(event.offsetX - pressedAt.current) <= CLICK_PIXELS;
   return (
     <>
-      <ColourLegend groups={colouring.legend} />
+      <Legend label="Colors" entries={colouring.legend} />
       <Canvas
         height={HEIGHT}
         label="Addresses over time. Arrow keys move, plus and minus zoom; the slider below chooses the moment, the table the allocation."

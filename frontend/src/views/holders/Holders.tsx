@@ -4,11 +4,10 @@ import { shownMomentQuery } from '../../store/moment';
 import { select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { useDataset } from '../../store/useDataset';
+import { AnswerCard } from '../../ui/AnswerCard';
 import { Bytes } from '../../ui/Bytes';
-import { Card } from '../../ui/Card';
 import { Keepers } from '../../ui/Keepers';
-import { Empty, Failed, Waiting } from '../../ui/Notices';
-import { QualityNotes } from '../../ui/QualityNotes';
+import { Empty } from '../../ui/Notices';
 import { Select } from '../../ui/Select';
 import { Flame } from './Flame';
 import { GroupTree } from './GroupTree';
@@ -34,10 +33,11 @@ export function Holders({ target }: { readonly target: Target }) {
     const deeper = groupBy === GroupBy.GROUP_SCOPE && !isNameless(path);
     select(deeper ? { filter: narrowed } : { filter: narrowed, view: 'live' });
   };
+  const oneLevelUp = () =>
+    select({ filter: { ...filter, scope: filter.scope.split('/').slice(0, -1).join('/') } });
   return (
-    <Card
+    <AnswerCard
       title="Who holds it"
-      busy={asked.loading}
       note={
         answer && (
           <>
@@ -49,50 +49,40 @@ export function Holders({ target }: { readonly target: Target }) {
       actions={
         <>
           {filter.scope !== '' && (
-            <button
-              type="button"
-              class="button"
-              onClick={() =>
-                select({
-                  filter: { ...filter, scope: filter.scope.split('/').slice(0, -1).join('/') },
-                })
-              }
-            >
+            <button type="button" class="button" onClick={oneLevelUp}>
               One level up
             </button>
           )}
           <Select
             label="Group by"
-            value={String(groupBy)}
-            options={GROUPINGS.map(({ value, label }) => ({ value: String(value), label }))}
-            onChange={(value) => select({ groupBy: Number(value) as GroupBy }, 'replace')}
+            value={groupBy}
+            options={GROUPINGS}
+            onChange={(chosen) => select({ groupBy: chosen }, 'replace')}
           />
         </>
       }
-      exports={{
-        name: 'holders',
-        table: () => groupCells(answer?.groups ?? []),
-        question: asked.question,
-      }}
+      name="holders"
+      asked={asked}
+      table={() => groupCells(answer?.groups ?? [])}
     >
-      {asked.error && <Failed error={asked.error} />}
-      {!answer && asked.loading && <Waiting run={target.run} what="Replaying up to this moment…" />}
-      {answer && answer.groups.length === 0 && (
-        <Empty title="Nothing was live, or nothing fits the filter" />
-      )}
-      {answer && answer.groups.length > 0 && (
+      {({ groups, keepers, totalAllocatedBytes }) => (
         <>
-          {groupBy === GroupBy.GROUP_STACK ? (
-            <Flame groups={answer.groups} onChoose={choose} />
+          {groups.length === 0 ? (
+            <Empty title="Nothing was live, or nothing fits the filter" />
           ) : (
-            <Treemap groups={answer.groups} onChoose={choose} />
+            <>
+              {groupBy === GroupBy.GROUP_STACK ? (
+                <Flame groups={groups} onChoose={choose} />
+              ) : (
+                <Treemap groups={groups} onChoose={choose} />
+              )}
+              <GroupTree groups={groups} total={totalAllocatedBytes} onChoose={choose} />
+            </>
           )}
-          <GroupTree groups={answer.groups} total={answer.totalAllocatedBytes} onChoose={choose} />
+          <Keepers keepers={keepers} />
         </>
       )}
-      {answer && <Keepers keepers={answer.keepers} />}
-      {answer && <QualityNotes quality={answer.quality} />}
-    </Card>
+    </AnswerCard>
   );
 }
 

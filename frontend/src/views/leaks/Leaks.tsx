@@ -9,12 +9,11 @@ import { select } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { useDataset } from '../../store/useDataset';
 import { AllocationLink } from '../../ui/AllocationLink';
+import { AnswerCard } from '../../ui/AnswerCard';
 import { Bytes } from '../../ui/Bytes';
-import { Card } from '../../ui/Card';
 import { type DataColumn, tableText } from '../../ui/DataTable';
 import { Keepers } from '../../ui/Keepers';
-import { Empty, Failed, Waiting } from '../../ui/Notices';
-import { QualityNotes } from '../../ui/QualityNotes';
+import { Empty } from '../../ui/Notices';
 import { SourceBlock } from '../../ui/SourceLine';
 
 const MOST_SHOWN = 50;
@@ -24,34 +23,37 @@ export function Leaks({ target }: { readonly target: Target }) {
   const asked = useDataset(LEAKS, { run: target.run, fields: { filter: filterOf(target) } });
   const leaks = asked.data?.leaks ?? [];
   return (
-    <Card
+    <AnswerCard
       title="What does not go away"
-      busy={asked.loading}
       note={asked.data && `${groupDigits(leaks.length)} found`}
-      exports={{ name: 'leaks', table: () => tableText(COLUMNS, leaks), question: asked.question }}
+      name="leaks"
+      asked={asked}
+      table={() => tableText(COLUMNS, leaks)}
+      waiting="Looking for leaks…"
     >
-      {asked.error && <Failed error={asked.error} />}
-      {!asked.data && asked.loading && <Waiting run={target.run} what="Looking for leaks…" />}
-      {asked.data && leaks.length === 0 && (
-        <Empty title="Nothing leaks">
-          <p>
-            {target.host.hasSteps
-              ? 'No site grows from step to step, and nothing outlives its siblings.'
-              : 'Without training steps in the trace only little can be said. Keras marks them by itself; elsewhere use tf.profiler.experimental.Trace("train", step_num=step).'}
-          </p>
-        </Empty>
+      {() => (
+        <>
+          {leaks.length === 0 && (
+            <Empty title="Nothing leaks">
+              <p>
+                {target.host.hasSteps
+                  ? 'No site grows from step to step, and nothing outlives its siblings.'
+                  : 'Without training steps in the trace only little can be said. Keras marks them by itself; elsewhere use tf.profiler.experimental.Trace("train", step_num=step).'}
+              </p>
+            </Empty>
+          )}
+          {leaks.slice(0, MOST_SHOWN).map((leak) => (
+            <LeakItem
+              key={`${leak.kind}/${leak.opName}/${leak.shape.join()}/${leak.dtype}`}
+              leak={leak}
+            />
+          ))}
+          {leaks.length > MOST_SHOWN && (
+            <p class="hint">The {MOST_SHOWN} largest are shown; the export has all.</p>
+          )}
+        </>
       )}
-      {leaks.slice(0, MOST_SHOWN).map((leak) => (
-        <LeakItem
-          key={`${leak.kind}/${leak.opName}/${leak.shape.join()}/${leak.dtype}`}
-          leak={leak}
-        />
-      ))}
-      {leaks.length > MOST_SHOWN && (
-        <p class="hint">The {MOST_SHOWN} largest are shown; the export has all.</p>
-      )}
-      {asked.data && <QualityNotes quality={asked.data.quality} />}
-    </Card>
+    </AnswerCard>
   );
 }
 

@@ -3,16 +3,20 @@ import { exactBytes, formatAddress } from '../../format/bytes';
 import { compiledBlock } from '../../format/compiled';
 import { opName, roleName, tensorName } from '../../format/names';
 import { formatDuration, formatMoment } from '../../format/time';
-import { type Allocation, Mode } from '../../generated/datasets_pb';
+import { type Allocation, type AllocationLife as Life, Mode } from '../../generated/datasets_pb';
 import { select, selection } from '../../store/session';
 import { filterOf, relativeNs, type Target } from '../../store/target';
 import { useDataset } from '../../store/useDataset';
-import { AllocationLink } from '../../ui/AllocationLink';
-import { Bytes } from '../../ui/Bytes';
-import { Card } from '../../ui/Card';
+import { AnswerCard } from '../../ui/AnswerCard';
+import {
+  addressColumn,
+  bytesColumn,
+  momentColumn,
+  operationColumn,
+  textColumn,
+} from '../../ui/columns';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
-import { Failed, Waiting } from '../../ui/Notices';
-import { QualityNotes } from '../../ui/QualityNotes';
+import { Facts } from '../../ui/Facts';
 import { SourceBlock } from '../../ui/SourceLine';
 
 /** The whole life of one allocation, and what lay at its place before and after. */
@@ -25,48 +29,51 @@ export function AllocationLife({ target }: { readonly target: Target }) {
       : { run: target.run, fields: { filter: filterOf(target), allocationId: id } },
   );
   if (id === undefined) return null;
-  const life = asked.data;
   const columns = neighbourColumns(target);
-  const rows = life
-    ? [...life.before.toReversed(), ...(life.allocation ? [life.allocation] : []), ...life.after]
-    : [];
+  const rows = neighbours(asked.data);
   return (
-    <Card
+    <AnswerCard
       title="One allocation"
       class="life"
-      busy={asked.loading}
       actions={
         <button type="button" class="button" onClick={() => select({ allocation: undefined })}>
           Close
         </button>
       }
-      exports={{
-        name: 'allocation',
-        table: () => tableText(columns, rows),
-        question: asked.question,
-      }}
+      name="allocation"
+      asked={asked}
+      table={() => tableText(columns, rows)}
+      waiting="Looking it up…"
     >
-      {asked.error && <Failed error={asked.error} />}
-      {!life && asked.loading && <Waiting run={target.run} what="Looking it up…" />}
-      {life?.allocation && (
-        <>
-          <Facts allocation={life.allocation} target={target} />
-          <h3>At the same address, before and after</h3>
-          <DataTable
-            caption="Allocations at the same address"
-            columns={columns}
-            rows={rows}
-            rowKey={(row) => String(row.id)}
-            selected={(row) => row.id === id}
-          />
-          <QualityNotes quality={life.quality} />
-        </>
-      )}
-    </Card>
+      {({ allocation }) =>
+        allocation && (
+          <>
+            <AllocationFacts allocation={allocation} target={target} />
+            <h3>At the same address, before and after</h3>
+            <DataTable
+              caption="Allocations at the same address"
+              columns={columns}
+              rows={rows}
+              rowKey={(row) => String(row.id)}
+              selected={(row) => row.id === id}
+            />
+          </>
+        )
+      }
+    </AnswerCard>
   );
 }
 
-function Facts({
+function neighbours(life: Life | undefined): readonly Allocation[] {
+  if (!life) return [];
+  return [
+    ...life.before.toReversed(),
+    ...(life.allocation ? [life.allocation] : []),
+    ...life.after,
+  ];
+}
+
+function AllocationFacts({
   allocation,
   target,
 }: {
@@ -103,16 +110,7 @@ function Facts({
   ];
   return (
     <>
-      <dl class="life-facts">
-        {facts
-          .filter(([, value]) => value !== '')
-          .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-      </dl>
+      <Facts facts={facts} />
       {allocation.source && <SourceBlock source={allocation.source} />}
       <p class="button-row">
         {!allocation.baseline && (
@@ -143,32 +141,15 @@ function modeName(mode: Mode): string {
 }
 
 function neighbourColumns(target: Target): readonly DataColumn<Allocation>[] {
-  const moment = (ns: bigint) => (ns === 0n ? '–' : formatMoment(relativeNs(target, ns), 1e3));
   return [
-    {
-      title: 'Born',
-      numeric: true,
-      text: ({ bornNs }) => String(bornNs),
-      cell: ({ bornNs, baseline }) => (baseline ? 'before' : moment(bornNs)),
-    },
-    {
-      title: 'Freed',
-      numeric: true,
-      text: ({ diedNs }) => String(diedNs),
-      cell: ({ diedNs }) => moment(diedNs),
-    },
-    {
-      title: 'Size',
-      numeric: true,
-      text: ({ allocatedBytes }) => String(allocatedBytes),
-      cell: ({ allocatedBytes }) => <Bytes value={allocatedBytes} />,
-    },
-    {
-      title: 'Operation',
-      text: ({ opName: name }) => name,
-      cell: ({ id, opName: name }) => <AllocationLink id={id} name={name} />,
-    },
-    { title: 'Tensor', text: tensorName },
-    { title: 'Address', text: ({ address }) => formatAddress(address) },
+    momentColumn('Born', target, ({ bornNs, baseline }) => (baseline ? 0n : bornNs), 'before'),
+    momentColumn('Freed', target, ({ diedNs }) => diedNs),
+    bytesColumn('Size', ({ allocatedBytes }) => allocatedBytes),
+    operationColumn(
+      ({ opName: name }) => name,
+      ({ id }) => id,
+    ),
+    textColumn('Tensor', tensorName),
+    addressColumn(({ address }) => address),
   ];
 }

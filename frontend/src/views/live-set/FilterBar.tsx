@@ -18,7 +18,7 @@ export function FilterBar() {
     <div class="filter-bar" role="search">
       <TextField
         label="Search"
-        placeholder="op, shape, type or 0x address"
+        placeholder="op, shape or 0x address"
         value={filter.search}
         onChange={(search) => change({ search })}
       />
@@ -53,12 +53,12 @@ export function FilterBar() {
       />
       <Select
         label="Role"
-        value={String(filter.role)}
+        value={filter.role}
         options={ROLES.map((role) => ({
-          value: String(role),
+          value: role,
           label: role === Role.UNKNOWN ? 'any' : roleName(role),
         }))}
-        onChange={(role) => change({ role: Number(role) as Role })}
+        onChange={(role) => change({ role })}
       />
       <BlockSwitch />
       {!isUnfiltered(filter) && (

@@ -8,11 +8,10 @@ import { isUnfiltered, NO_FILTER } from '../../store/selection';
 import { client, select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { useDataset } from '../../store/useDataset';
+import { AnswerCard } from '../../ui/AnswerCard';
 import { Bytes } from '../../ui/Bytes';
-import { Card } from '../../ui/Card';
 import { tableText } from '../../ui/DataTable';
-import { Empty, Failed, Waiting } from '../../ui/Notices';
-import { QualityNotes } from '../../ui/QualityNotes';
+import { Empty } from '../../ui/Notices';
 import { COLUMNS } from './columns';
 import { FilterBar } from './FilterBar';
 import { PAGE_ROWS } from './pages';
@@ -33,9 +32,8 @@ export function LiveSet({ target }: { readonly target: Target }) {
   const first = useDataset(ALLOCATIONS, at && { run: target.run, fields });
   const total = Number(first.data?.totalCount ?? 0n);
   return (
-    <Card
+    <AnswerCard
       title="Live allocations"
-      busy={first.loading}
       note={
         first.data && (
           <>
@@ -44,29 +42,25 @@ export function LiveSet({ target }: { readonly target: Target }) {
           </>
         )
       }
-      exports={{
-        name: 'live-allocations',
-        table: () => everyRow(target.run, fields, total),
-        question: first.question,
-      }}
+      controls={<FilterBar />}
+      name="live-allocations"
+      asked={first}
+      table={() => everyRow(target.run, fields, total)}
     >
-      <FilterBar />
-      {first.error && <Failed error={first.error} />}
-      {!first.data && first.loading && (
-        <Waiting run={target.run} what="Replaying up to this moment…" />
-      )}
-      {first.data && total === 0 && <NothingLive />}
-      {total > 0 && (
-        <Table
-          run={target.run}
-          fields={fields}
-          total={total}
-          sorting={sorting}
-          onSort={setSorting}
-        />
-      )}
-      {first.data && <QualityNotes quality={first.data.quality} />}
-    </Card>
+      {() =>
+        total === 0 ? (
+          <NothingLive />
+        ) : (
+          <Table
+            run={target.run}
+            fields={fields}
+            total={total}
+            sorting={sorting}
+            onSort={setSorting}
+          />
+        )
+      }
+    </AnswerCard>
   );
 }
 

@@ -1,10 +1,8 @@
-import { formatAddress } from '../../format/bytes';
 import { roleName, shapeName } from '../../format/names';
 import { lineName } from '../../format/source';
 import { formatDuration } from '../../format/time';
 import { type Allocation, SortKey } from '../../generated/datasets_pb';
-import { AllocationLink } from '../../ui/AllocationLink';
-import { Bytes } from '../../ui/Bytes';
+import { addressColumn, bytesColumn, operationColumn } from '../../ui/columns';
 import type { DataColumn } from '../../ui/DataTable';
 
 export interface Column extends DataColumn<Allocation> {
@@ -15,23 +13,21 @@ export interface Column extends DataColumn<Allocation> {
 
 export const COLUMNS: readonly Column[] = [
   {
-    title: 'Size',
+    ...bytesColumn('Size', ({ allocatedBytes }) => allocatedBytes),
     sort: SortKey.SORT_BYTES,
     width: '88px',
-    numeric: true,
-    text: ({ allocatedBytes }) => String(allocatedBytes),
-    cell: ({ allocatedBytes }) => <Bytes value={allocatedBytes} />,
   },
   {
-    title: 'Operation',
+    ...operationColumn<Allocation>(
+      ({ opName }) => opName,
+      ({ id }) => id,
+    ),
     sort: SortKey.SORT_OP,
     width: 'minmax(220px, 3fr)',
-    text: ({ opName: name }) => name,
-    cell: ({ id, opName: name }) => <AllocationLink id={id} name={name} />,
   },
   {
     title: 'Line',
-    width: 'minmax(120px, 2fr)',
+    width: 'minmax(190px, 2fr)',
     text: ({ source }) => (source?.line ? lineName(source.line) : '–'),
     cell: ({ source }) => (
       <span title={source?.line ? `${source.line.file}: ${source.line.text}` : undefined}>
@@ -77,17 +73,16 @@ export const COLUMNS: readonly Column[] = [
     ),
   },
   {
-    title: 'Unused',
+    ...bytesColumn(
+      'Unused',
+      ({ allocatedBytes, requestedBytes }) => allocatedBytes - requestedBytes,
+    ),
     sort: SortKey.SORT_WASTE,
     width: '84px',
-    numeric: true,
-    text: ({ allocatedBytes, requestedBytes }) => String(allocatedBytes - requestedBytes),
-    cell: ({ allocatedBytes, requestedBytes }) => <Bytes value={allocatedBytes - requestedBytes} />,
   },
   {
-    title: 'Address',
+    ...addressColumn(({ address }) => address),
     sort: SortKey.SORT_ADDRESS,
     width: '124px',
-    text: ({ address }) => (address === 0n ? '–' : formatAddress(address)),
   },
 ];

@@ -1,15 +1,20 @@
 import { questionOf } from '../../data/client';
 import { OOM_WINDOW } from '../../data/query';
-import { formatAddress, groupDigits } from '../../format/bytes';
+import { groupDigits } from '../../format/bytes';
 import { opName } from '../../format/names';
 import { formatMoment } from '../../format/time';
 import { EventKind, type Oom, type TimelineEvent } from '../../generated/datasets_pb';
 import { type ChosenMoment, oomsOf, shownMoment } from '../../store/moment';
 import { select } from '../../store/session';
 import { filterOf, relativeNs, type Target } from '../../store/target';
-import { AllocationLink } from '../../ui/AllocationLink';
-import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
+import {
+  addressColumn,
+  bytesColumn,
+  numberColumn,
+  operationColumn,
+  textColumn,
+} from '../../ui/columns';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
 import { Empty } from '../../ui/Notices';
 import { AddressMap } from '../address-map/AddressMap';
@@ -98,9 +103,7 @@ export function placeOf(at: ChosenMoment, recent: readonly TimelineEvent[]): num
 function eventColumns(target: Target): readonly DataColumn<TimelineEvent>[] {
   return [
     {
-      title: 'Time',
-      numeric: true,
-      text: ({ timeNs }) => String(timeNs),
+      ...numberColumn('Time', ({ timeNs }) => timeNs),
       cell: ({ index, timeNs }) => (
         <button
           type="button"
@@ -112,33 +115,14 @@ function eventColumns(target: Target): readonly DataColumn<TimelineEvent>[] {
         </button>
       ),
     },
-    { title: 'What', text: ({ kind }) => eventName(kind) },
-    {
-      title: 'Bytes',
-      numeric: true,
-      text: ({ bytes }) => String(bytes),
-      cell: ({ bytes }) => <Bytes value={bytes} />,
-      order: ({ bytes }) => bytes,
-    },
-    {
-      title: 'Operation',
-      text: ({ opName: name }) => name,
-      cell: ({ kind, allocationId, opName: name }) =>
-        kind === EventKind.EVENT_ALLOC || kind === EventKind.EVENT_FREE ? (
-          <AllocationLink id={allocationId} name={name} />
-        ) : (
-          opName(name)
-        ),
-    },
-    {
-      title: 'Then in use',
-      numeric: true,
-      text: ({ inUseBytes }) => String(inUseBytes),
-      cell: ({ inUseBytes }) => <Bytes value={inUseBytes} />,
-    },
-    {
-      title: 'Address',
-      text: ({ address }) => (address === 0n ? '–' : formatAddress(address)),
-    },
+    textColumn('What', ({ kind }) => eventName(kind)),
+    bytesColumn('Bytes', ({ bytes }) => bytes),
+    operationColumn(
+      ({ opName: name }) => opName(name),
+      ({ kind, allocationId }) =>
+        kind === EventKind.EVENT_ALLOC || kind === EventKind.EVENT_FREE ? allocationId : undefined,
+    ),
+    bytesColumn('Then in use', ({ inUseBytes }) => inUseBytes),
+    addressColumn(({ address }) => address),
   ];
 }

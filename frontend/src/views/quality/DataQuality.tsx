@@ -1,12 +1,14 @@
 import { questionOf } from '../../data/client';
 import { INFO } from '../../data/query';
 import type { Question } from '../../data/source';
-import { formatBytes, groupDigits } from '../../format/bytes';
+import { formatBytes } from '../../format/bytes';
 import { formatDuration, formatWallClock } from '../../format/time';
 import { type HostInfo, type Quality, Severity } from '../../generated/datasets_pb';
 import type { Target } from '../../store/target';
 import { Card } from '../../ui/Card';
+import { countColumn } from '../../ui/columns';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
+import { Facts } from '../../ui/Facts';
 import { Empty } from '../../ui/Notices';
 
 /** What was lost, sampled or missing, and how the trace was made. */
@@ -52,14 +54,7 @@ function HostCard({ host, question }: HostCardProps) {
       title={`Host ${host.host}`}
       exports={{ name: 'host', table: () => [['Fact', 'Value'], ...facts], question }}
     >
-      <dl class="life-facts">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
     </Card>
   );
 }
@@ -88,6 +83,7 @@ const ORIGINS: Readonly<Record<string, string>> = {
   profile: 'a profiler session',
   oom: 'the flight recorder, at an out-of-memory error',
   snapshot: 'the flight recorder, on request',
+  death: 'the black box of a process that could not say how it ended',
   '': "TensorFlow's own profiler",
 };
 
@@ -100,12 +96,7 @@ const SEVERITIES: Record<Severity, string> = {
 const COLUMNS: readonly DataColumn<Quality>[] = [
   { title: 'What', text: ({ name }) => name.replaceAll('_', ' ') },
   { title: 'So', text: ({ severity }) => SEVERITIES[severity] ?? '' },
-  {
-    title: 'Times',
-    numeric: true,
-    text: ({ count }) => String(count),
-    cell: ({ count }) => groupDigits(count),
-  },
+  countColumn('Times', ({ count }) => count),
   { title: 'In words', text: ({ sentence }) => sentence },
   { title: 'Host', text: ({ host }) => host },
   { title: 'Allocator', text: ({ allocator }) => allocator || 'all' },

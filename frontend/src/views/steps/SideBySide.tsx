@@ -8,7 +8,7 @@ import { filterOf, type Target } from '../../store/target';
 import { useDataset } from '../../store/useDataset';
 import { Bytes } from '../../ui/Bytes';
 import { Card } from '../../ui/Card';
-import { bytesColumn, deltaColumn } from '../../ui/columns';
+import { bytesColumn, deltaColumn, textColumn } from '../../ui/columns';
 import { type DataColumn, DataTable, tableText } from '../../ui/DataTable';
 import { Failed, Waiting } from '../../ui/Notices';
 import { Select } from '../../ui/Select';
@@ -19,6 +19,10 @@ const MOST_SITES = 10_000;
 const SHOWN_SITES = 200;
 
 type When = 'end' | 'peak';
+const WHENS: readonly { readonly value: When; readonly label: string }[] = [
+  { value: 'end', label: "each step's end" },
+  { value: 'peak', label: "each step's peak" },
+];
 
 interface SideBySideProps {
   readonly target: Target;
@@ -46,15 +50,7 @@ export function SideBySide({ target, steps }: SideBySideProps) {
       actions={
         <>
           <StepsField chosen={chosen} all={all} />
-          <Select
-            label="At"
-            value={when}
-            options={[
-              { value: 'end', label: "each step's end" },
-              { value: 'peak', label: "each step's peak" },
-            ]}
-            onChange={(value) => setWhen(value as When)}
-          />
+          <Select label="At" value={when} options={WHENS} onChange={setWhen} />
         </>
       }
       exports={{
@@ -160,7 +156,7 @@ function StepsField({ chosen, all }: StepsFieldProps) {
 
 function siteColumns(chosen: readonly bigint[]): readonly DataColumn<SiteRow>[] {
   return [
-    { title: 'Site', text: ({ key }) => key, order: ({ key }) => key },
+    textColumn('Site', ({ key }) => key),
     ...chosen.map((step, index) =>
       bytesColumn<SiteRow>(`Step ${step}`, ({ bytes }) => bytes[index] ?? 0n),
     ),

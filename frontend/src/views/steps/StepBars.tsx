@@ -1,45 +1,34 @@
-import { useState } from 'preact/hooks';
 import { Canvas, type Surface } from '../../chart/Canvas';
+import { paletteOf } from '../../chart/palette';
 import { formatBytes } from '../../format/bytes';
 import type { StepUse } from '../../generated/datasets_pb';
-import { stepBars } from './bars';
-import { showStep } from './showStep';
+import { theme } from '../../store/theme';
+import { useColumns } from '../../ui/keys';
+import { Legend } from '../../ui/Legend';
+import { showStep, stepBars } from './bars';
 
 const HEIGHT = 140;
 
 /** Peak and rest of every step beside one another: which step is unlike the others. */
 export function StepBars({ steps }: { readonly steps: readonly StepUse[] }) {
-  const [hovered, setHovered] = useState<number>();
-  const at = hovered === undefined ? undefined : steps[hovered];
-  const find = (event: PointerEvent) => {
-    const width = (event.currentTarget as HTMLElement).clientWidth;
-    setHovered(Math.min(steps.length - 1, Math.floor((event.offsetX / width) * steps.length)));
-  };
-  const step = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && at) showStep(at);
-    const move = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-    if (move === 0) return;
-    event.preventDefault();
-    setHovered(Math.min(Math.max(0, (hovered ?? -1) + move), steps.length - 1));
-  };
+  const { chosen, handlers } = useColumns(steps.length, (index) => {
+    const opened = steps[index];
+    if (opened) showStep(opened);
+  });
+  const at = chosen === undefined ? undefined : steps[chosen];
   return (
     <>
-      <ul class="legend">
-        <li>
-          <span class="swatch in-use" /> peak of the step
-        </li>
-        <li>
-          <span class="swatch" style={{ background: 'var(--in-use)' }} /> in use at its end
-        </li>
-      </ul>
+      <Legend
+        entries={[
+          { name: 'peak of the step', sign: 'in-use' },
+          { name: 'in use at its end', colour: paletteOf(theme.value).inUse },
+        ]}
+      />
       <Canvas
         height={HEIGHT}
         label="Peak and rest of each step. Left and right arrow keys go from step to step, Enter shows one."
-        draw={(surface) => drawBars(surface, steps, hovered)}
-        onPointerMove={find}
-        onPointerLeave={() => setHovered(undefined)}
-        onPointerUp={() => at && showStep(at)}
-        onKeyDown={step}
+        draw={(surface) => drawBars(surface, steps, chosen)}
+        {...handlers}
       />
       <p class="readout" aria-live="polite">
         {at

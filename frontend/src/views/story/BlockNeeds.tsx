@@ -1,6 +1,6 @@
 import type { BlockContent } from '../../generated/datasets_pb';
-import { select } from '../../store/session';
 import { Bytes } from '../../ui/Bytes';
+import { showDetails } from './showDetails';
 
 const SHOWN_SCOPES = 6;
 
@@ -27,14 +27,7 @@ export function BlockNeeds({ block, module }: BlockNeedsProps) {
         )}
       </ul>
       {module !== '' && (
-        <button
-          type="button"
-          class="link"
-          onClick={() => {
-            select({ view: 'compiled' });
-            document.getElementById('details')?.scrollIntoView({ behavior: 'smooth' });
-          }}
-        >
+        <button type="button" class="link" onClick={() => showDetails({ view: 'compiled' })}>
           See it over the program
         </button>
       )}

@@ -13,6 +13,7 @@ import { Minimap } from '../timeline/Minimap';
 import { Fact } from './Fact';
 import { headroomSentence } from './headroom';
 import { LeakNote } from './LeakNote';
+import { showDetails } from './showDetails';
 
 const SHOWN_HOLDERS = 5;
 
@@ -21,10 +22,8 @@ export function NoOomCard({ target }: { readonly target: Target }) {
   const { allocator } = target;
   const holders = useDataset(ALLOCATIONS, holdersAtPeak(target));
   const groups = holders.data?.groups ?? [];
-  const show = (at: 'peak' | 'end', view: 'map' | 'live') => () => {
-    select({ at: { kind: at }, view });
-    document.getElementById('details')?.scrollIntoView({ behavior: 'smooth' });
-  };
+  const show = (at: 'peak' | 'end', view: 'map' | 'live') => () =>
+    showDetails({ at: { kind: at }, view });
   return (
     <article class="card story" aria-labelledby="no-oom">
       <div class="story-kicker">

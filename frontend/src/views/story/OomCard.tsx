@@ -1,7 +1,6 @@
 import { opName } from '../../format/names';
 import { formatDuration, formatMoment, formatWallClock } from '../../format/time';
 import type { Oom } from '../../generated/datasets_pb';
-import { select } from '../../store/session';
 import { relativeNs, type Target } from '../../store/target';
 import { Bytes } from '../../ui/Bytes';
 import { Coded } from '../../ui/Coded';
@@ -16,6 +15,7 @@ import { Fact } from './Fact';
 import { FitPicture } from './FitPicture';
 import { HoldsMost } from './HoldsMost';
 import { Remedies } from './Remedies';
+import { showDetails } from './showDetails';
 import { verdictTitle } from './verdict';
 
 interface OomCardProps {
@@ -51,10 +51,7 @@ export function OomCard({ oom, target, number }: OomCardProps) {
 function OomStory({ oom, target, number }: OomCardProps) {
   const { request, verdict } = oom;
   const at = { kind: 'oom', index: oom.index } as const;
-  const showIn = (view: 'map' | 'live') => () => {
-    select({ at, view });
-    document.getElementById('details')?.scrollIntoView({ behavior: 'smooth' });
-  };
+  const showIn = (view: 'map' | 'live') => () => showDetails({ at, view });
   return (
     <>
       <div class="story-kicker">
@@ -83,11 +80,12 @@ function OomStory({ oom, target, number }: OomCardProps) {
           text={verdict?.sentence || 'The request did not fit, and the trace does not tell why.'}
         />
       </h2>
-      {request?.source && <SourceBlock source={request.source} />}
-      {oom.block && <BlockNeeds block={oom.block} module={request?.compiled?.module ?? ''} />}
       <div class="story-columns">
+        <Remedies remedies={oom.remedies} first={oom.opening?.remedies ?? 0} />
+        <HoldsMost oom={oom} onMore={showIn('live')} />
         <div>
-          <HoldsMost oom={oom} onMore={showIn('live')} />
+          {request?.source && <SourceBlock source={request.source} />}
+          {oom.block && <BlockNeeds block={oom.block} module={request?.compiled?.module ?? ''} />}
           {oom.hasLayout && <FitPicture oom={oom} />}
           <div class="facts">
             <Fact label="In use" value={oom.inUseBytes} onClick={showIn('live')} />
@@ -110,6 +108,8 @@ function OomStory({ oom, target, number }: OomCardProps) {
               />
             )}
           </div>
+        </div>
+        <div>
           <figure class="story-moment">
             <Minimap target={target} height={72} />
             <figcaption>
@@ -119,7 +119,6 @@ function OomStory({ oom, target, number }: OomCardProps) {
           <Keepers keepers={oom.keepers} ofBytes={oom.inUseBytes} />
           {verdict && <Evidence verdict={verdict} check={oom.dumpCheck} />}
         </div>
-        <Remedies remedies={oom.remedies} first={oom.opening?.remedies ?? 0} />
       </div>
     </>
   );

@@ -37,42 +37,48 @@ export function Remedies({ remedies, first }: RemediesProps) {
   );
 }
 
+/** What to do comes first; with code to paste, the reasons are for those who ask. */
 function RemedyItem({ remedy }: { readonly remedy: Remedy }) {
+  const { title, detail, bytes, code, line, keeper, proof } = remedy;
+  const said = code === '' ? detail : '';
+  const reasons = [code === '' ? '' : detail, proof].filter((text) => text !== '');
   return (
     <li class="remedy">
       <p class="remedy-title">
-        <strong>{remedy.title}</strong>
-        {remedy.bytes > 0n && (
+        <strong>{title}</strong>
+        {bytes > 0n && (
           <span class="remedy-bytes">
-            gives back <Bytes value={remedy.bytes} />
+            gives back <Bytes value={bytes} />
           </span>
         )}
         <Enough remedy={remedy} />
       </p>
-      {remedy.detail !== '' && <p>{remedy.detail}</p>}
-      {remedy.line && (
+      {said !== '' && <p>{said}</p>}
+      {line && (
         <div class="source-block">
           <p>
-            The line to change: <SourceLink frame={remedy.line} />
+            The line to change: <SourceLink frame={line} />
           </p>
-          {remedy.line.text !== '' && <pre class="source-text">{remedy.line.text}</pre>}
+          {line.text !== '' && <pre class="source-text">{line.text}</pre>}
         </div>
       )}
-      {remedy.keeper.length > 0 && (
-        <p>
-          What keeps them: <KeeperChain chain={remedy.keeper} />
-        </p>
-      )}
-      {remedy.code !== '' && (
+      {code !== '' && (
         <div class="code-block">
-          <pre>{remedy.code}</pre>
-          <CopyButton text={remedy.code} label={`Copy the code of: ${remedy.title}`} />
+          <pre>{code}</pre>
+          <CopyButton text={code} label={`Copy the code of: ${title}`} />
         </div>
       )}
-      {remedy.proof !== '' && (
+      {reasons.length + keeper.length > 0 && (
         <details class="remedy-proof">
-          <summary>How this was checked</summary>
-          <p>{remedy.proof}</p>
+          <summary>Why, and how this was checked</summary>
+          {reasons.map((text) => (
+            <p key={text}>{text}</p>
+          ))}
+          {keeper.length > 0 && (
+            <p>
+              What keeps them: <KeeperChain chain={keeper} />
+            </p>
+          )}
         </details>
       )}
     </li>
@@ -86,5 +92,5 @@ function Enough({ remedy }: { readonly remedy: Remedy }) {
       : remedy.sufficiency === Sufficiency.NOT_ENOUGH
         ? ''
         : 'partly';
-  return <span class={`badge ${kind}`}>{remedy.howSure}</span>;
+  return remedy.howSure === '' ? null : <span class={`badge ${kind}`}>{remedy.howSure}</span>;
 }

@@ -2,6 +2,7 @@ import { oomWindow } from '../../store/session';
 import type { Target } from '../../store/target';
 import { Failed, Waiting } from '../../ui/Notices';
 import { QualityNotes } from '../../ui/QualityNotes';
+import { DeathCard } from './DeathCard';
 import { LibraryFailureCard } from './LibraryFailureCard';
 import { NoOomCard } from './NoOomCard';
 import { OomCard } from './OomCard';
@@ -10,11 +11,18 @@ import { OomCard } from './OomCard';
 export function Story({ target }: { readonly target: Target }) {
   const known = oomWindow.value;
   const failure = target.host.libraryFailure;
+  const died = target.host.origin === 'death';
+  const before = (
+    <>
+      {died && <DeathCard target={target} />}
+      {failure && <LibraryFailureCard failure={failure} />}
+    </>
+  );
   if (target.allocator.oomCount === 0n) {
     return (
       <>
-        {failure && <LibraryFailureCard failure={failure} />}
-        <NoOomCard target={target} />
+        {before}
+        {!died && <NoOomCard target={target} />}
       </>
     );
   }
@@ -29,7 +37,7 @@ export function Story({ target }: { readonly target: Target }) {
   const ooms = known.value.ooms.filter(({ index, incident }) => index === incident);
   return (
     <>
-      {failure && <LibraryFailureCard failure={failure} />}
+      {before}
       {ooms.map((oom, place) => (
         <OomCard
           key={oom.index}

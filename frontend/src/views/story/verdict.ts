@@ -10,6 +10,10 @@ const TITLES: Readonly<Record<string, string>> = {
   LEAK_LIKE: 'Looks like a leak',
   RETAINED: 'Held from earlier',
   TRANSIENT_PEAK: 'Short-lived peak',
+  HOST_KILLED: 'Too little memory of the host',
+  HOST_GROWTH: 'Grows without end',
+  HOST_DATA_SET: 'Data set in memory',
+  NOT_MEMORY: 'Not for want of memory',
 };
 
 /** A verdict of a newer converter is shown by its own name. */

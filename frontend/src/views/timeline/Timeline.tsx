@@ -15,27 +15,20 @@ import { momentTimeNs, shownMoment } from '../../store/moment';
 import { select, selection } from '../../store/session';
 import { filterOf, type Target } from '../../store/target';
 import { theme } from '../../store/theme';
-import {
-  AXES,
-  type AxisName,
-  activityOf,
-  chooseAxis,
-  shownAxis,
-  warpOf,
-} from '../../store/timeAxis';
+import { AXES, activityOf, chooseAxis, shownAxis, warpOf } from '../../store/timeAxis';
 import { recordingLength, showRange, timeInteractions, visibleRange } from '../../store/timeWindow';
 import { useDataset } from '../../store/useDataset';
-import { Card } from '../../ui/Card';
+import { AnswerCard } from '../../ui/AnswerCard';
+import { numberColumn, timeColumn } from '../../ui/columns';
 import { type DataColumn, tableText } from '../../ui/DataTable';
-import { Failed, Waiting } from '../../ui/Notices';
-import { QualityNotes } from '../../ui/QualityNotes';
+import { Legend } from '../../ui/Legend';
 import { Select } from '../../ui/Select';
 import { TableOf } from '../../ui/TableOf';
 import { GROUPINGS } from '../holders/groupings';
 import { deviceArrays, deviceUnder } from './device';
 import { drawMarks, drawSteps } from './draw';
 import { failingRange } from './failing';
-import { Legend } from './Legend';
+import { legendEntries } from './legend';
 import { drawnLines } from './lines';
 import { Minimap, useOverview } from './Minimap';
 import { timelineArrays, topOfAxis } from './model';
@@ -92,24 +85,18 @@ export function Timeline({ target }: { readonly target: Target }) {
     driver.data && deviceUnder(driver.data, target.host.host, target.allocator.allocator);
 
   return (
-    <Card
+    <AnswerCard
       title="Memory over time"
-      busy={asked.loading}
       note="Drag to zoom, click to choose a moment, Ctrl + wheel or arrow keys to move"
       actions={
         <>
           <Select
             label="Stack by"
-            value={String(stackBy)}
-            options={stackings()}
-            onChange={(value) => select({ stackBy: Number(value) as GroupBy }, 'replace')}
+            value={stackBy}
+            options={STACKINGS}
+            onChange={(chosen) => select({ stackBy: chosen }, 'replace')}
           />
-          <Select
-            label="Axis"
-            value={axis}
-            options={AXES}
-            onChange={(value) => chooseAxis(value as AxisName)}
-          />
+          <Select label="Axis" value={axis} options={AXES} onChange={chooseAxis} />
           {goToFailure && (
             <button type="button" class="button" title="Key: f" onClick={goToFailure}>
               Failing step
@@ -125,36 +112,33 @@ export function Timeline({ target }: { readonly target: Target }) {
           </button>
         </>
       }
-      exports={{
-        name: 'timeline',
-        table: () => tableText(table, series?.columns ?? []),
-        question: asked.question,
-      }}
+      name="timeline"
+      asked={asked}
+      body={body}
+      table={() => tableText(table, series?.columns ?? [])}
+      waiting="Reading the timeline…"
     >
-      <div ref={body}>
-        {asked.error && <Failed error={asked.error} />}
-        {!series && asked.loading && <Waiting run={target.run} what="Reading the timeline…" />}
-        {series && (
-          <Chart
-            target={target}
-            series={series}
-            device={device}
-            warp={warp}
-            onFailure={goToFailure}
-          />
-        )}
-        {series && <Minimap target={target} height={34} />}
-        {series && (
-          <TableOf
-            caption="Memory over time"
-            columns={table}
-            rows={series.columns}
-            rowKey={({ timeNs }) => String(timeNs)}
-          />
-        )}
-        {asked.data && <QualityNotes quality={asked.data.quality} />}
-      </div>
-    </Card>
+      {() =>
+        series && (
+          <>
+            <Chart
+              target={target}
+              series={series}
+              device={device}
+              warp={warp}
+              onFailure={goToFailure}
+            />
+            <Minimap target={target} height={34} />
+            <TableOf
+              caption="Memory over time"
+              columns={table}
+              rows={series.columns}
+              rowKey={({ timeNs }) => String(timeNs)}
+            />
+          </>
+        )
+      }
+    </AnswerCard>
   );
 }
 
@@ -174,13 +158,18 @@ function crowding(
 }
 
 /** What can be stacked: groups that are the same through the life of an allocation. */
-const STACKINGS: readonly GroupBy[] = [
-  GroupBy.GROUP_SCOPE,
-  GroupBy.GROUP_ROLE,
-  GroupBy.GROUP_OP,
-  GroupBy.GROUP_OP_TYPE,
-  GroupBy.GROUP_DTYPE,
-  GroupBy.GROUP_REPLICA,
+const STACKINGS = [
+  { value: GroupBy.GROUP_NONE, label: 'nothing' },
+  ...GROUPINGS.filter(({ value }) =>
+    [
+      GroupBy.GROUP_SCOPE,
+      GroupBy.GROUP_ROLE,
+      GroupBy.GROUP_OP,
+      GroupBy.GROUP_OP_TYPE,
+      GroupBy.GROUP_DTYPE,
+      GroupBy.GROUP_REPLICA,
+    ].includes(value),
+  ),
 ];
 
 interface ChartProps {
@@ -211,7 +200,7 @@ function Chart({ target, series, device, warp, onFailure }: ChartProps) {
   const scene = { series, originNs: target.originNs, momentNs, device: under, gaps: warp.gaps };
   return (
     <>
-      <Legend series={series} stacked={stack.keys} device={device} />
+      <Legend entries={legendEntries(series, stack.keys, device, palette)} />
       <TimeChart
         {...timeInteractions(target, warp)}
         onFailure={onFailure}
@@ -229,33 +218,14 @@ function Chart({ target, series, device, warp, onFailure }: ChartProps) {
   );
 }
 
-function stackings(): { readonly value: string; readonly label: string }[] {
-  return [
-    { value: String(GroupBy.GROUP_NONE), label: 'nothing' },
-    ...GROUPINGS.filter(({ value }) => STACKINGS.includes(value)).map(({ value, label }) => ({
-      value: String(value),
-      label,
-    })),
-  ];
-}
-
 function tableColumns(target: Target): readonly DataColumn<TimelineColumn>[] {
-  const bytes = (title: string, value: (column: TimelineColumn) => bigint) => ({
-    title: `${title} (bytes)`,
-    numeric: true,
-    text: (column: TimelineColumn) => String(value(column)),
-  });
   return [
-    {
-      title: 'Time (ns after the start)',
-      numeric: true,
-      text: ({ timeNs }) => String(timeNs - target.originNs),
-    },
-    bytes('Lowest in use', ({ inUseMinBytes }) => inUseMinBytes),
-    bytes('Highest in use', ({ inUseMaxBytes }) => inUseMaxBytes),
-    bytes('Requested', ({ requestedMaxBytes }) => requestedMaxBytes),
-    bytes('Reserved', ({ reservedMaxBytes }) => reservedMaxBytes),
-    { title: 'Live', numeric: true, text: ({ liveMaxCount }) => String(liveMaxCount) },
-    { title: 'Events', numeric: true, text: ({ events }) => String(events) },
+    timeColumn(target),
+    numberColumn('Lowest in use (bytes)', ({ inUseMinBytes }) => inUseMinBytes),
+    numberColumn('Highest in use (bytes)', ({ inUseMaxBytes }) => inUseMaxBytes),
+    numberColumn('Requested (bytes)', ({ requestedMaxBytes }) => requestedMaxBytes),
+    numberColumn('Reserved (bytes)', ({ reservedMaxBytes }) => reservedMaxBytes),
+    numberColumn('Live', ({ liveMaxCount }) => liveMaxCount),
+    numberColumn('Events', ({ events }) => events),
   ];
 }

@@ -24,16 +24,18 @@ interface ControlsProps {
   readonly onChange: (settings: Settings) => void;
 }
 
-const CHOICES = [
+type Options<Value> = readonly { readonly value: Value; readonly label: string }[];
+
+const CHOICES: Options<Choice> = [
   { value: 'recorded', label: 'as recorded' },
   { value: 'yes', label: 'yes' },
   { value: 'no', label: 'no' },
 ];
-const TYPES = [
+const TYPES: Options<string> = [
   { value: '', label: 'as recorded' },
   ...FLOAT_TYPES.map((type) => ({ value: type, label: type })),
 ];
-const ALLOCATORS = [
+const ALLOCATORS: Options<Settings['allocator']> = [
   { value: 'bfc', label: "TensorFlow's (BFC)" },
   { value: 'async', label: 'only the sum (cuda_malloc_async)' },
 ];
@@ -66,19 +68,19 @@ export function Controls(props: ControlsProps) {
         label="Grows region by region"
         value={settings.growth}
         options={CHOICES}
-        onChange={(growth) => change({ growth: growth as Choice })}
+        onChange={(growth) => change({ growth })}
       />
       <Select
         label="Gives unused regions back"
         value={settings.garbageCollection}
         options={CHOICES}
-        onChange={(choice) => change({ garbageCollection: choice as Choice })}
+        onChange={(garbageCollection) => change({ garbageCollection })}
       />
       <Select
         label="Pool"
         value={settings.allocator}
         options={ALLOCATORS}
-        onChange={(allocator) => change({ allocator: allocator as Settings['allocator'] })}
+        onChange={(allocator) => change({ allocator })}
       />
       <TextField
         label="Leave out"

@@ -5,10 +5,8 @@ import type { WhatIfAnswer, WhatIfCourse } from '../../generated/datasets_pb';
 import { shownMomentQuery } from '../../store/moment';
 import { filterOf, type Target } from '../../store/target';
 import { useDataset } from '../../store/useDataset';
-import { Card } from '../../ui/Card';
+import { AnswerCard } from '../../ui/AnswerCard';
 import { type DataColumn, tableText } from '../../ui/DataTable';
-import { Failed, Waiting } from '../../ui/Notices';
-import { QualityNotes } from '../../ui/QualityNotes';
 import { Controls } from './Controls';
 import { Limits } from './Limits';
 import { AS_RECORDED, type Settings, toQuery } from './settings';
@@ -42,39 +40,40 @@ export function WhatIf({ target }: { readonly target: Target }) {
   const found = settled && !search.loading ? search.data : undefined;
   const smallest = found?.smallestLimitBytes;
   return (
-    <Card
+    <AnswerCard
       title="What if"
-      busy={asked.loading || search.loading}
       note="The recorded requests, served once more under other settings"
-      exports={{
-        name: 'what-if',
-        table: () => tableText(COLUMNS, answer ? rowsOf(answer) : []),
-        question: asked.question,
-      }}
-    >
-      <Controls
-        settings={settings}
-        recordedLimit={baseLimit(target, answer)}
-        batchSize={answer?.batchSize ?? 0n}
-        smallestLimit={smallest || undefined}
-        scopes={scopes}
-        onChange={setSettings}
-      />
-      {asked.error && <Failed error={asked.error} />}
-      {!answer && asked.loading && <Waiting run={target.run} what="Replaying the requests…" />}
-      {answer && <Verdict answer={found ?? answer} />}
-      {answer && <Comparison answer={answer} />}
-      {answer && found && found.limits.length > 0 && (
-        <Limits
-          limits={found.limits}
-          recorded={answer.recorded?.limitBytes ?? 0n}
-          asked={answer.asked?.limitBytes ?? 0n}
-          smallest={found.smallestLimitBytes}
+      name="what-if"
+      asked={{ ...asked, loading: asked.loading || search.loading }}
+      table={() => tableText(COLUMNS, answer ? rowsOf(answer) : [])}
+      waiting="Replaying the requests…"
+      controls={
+        <Controls
+          settings={settings}
+          recordedLimit={baseLimit(target, answer)}
+          batchSize={answer?.batchSize ?? 0n}
+          smallestLimit={smallest || undefined}
+          scopes={scopes}
+          onChange={setSettings}
         />
+      }
+    >
+      {(shown) => (
+        <>
+          <Verdict answer={found ?? shown} />
+          <Comparison answer={shown} />
+          {found && found.limits.length > 0 && (
+            <Limits
+              limits={found.limits}
+              recorded={shown.recorded?.limitBytes ?? 0n}
+              asked={shown.asked?.limitBytes ?? 0n}
+              smallest={found.smallestLimitBytes}
+            />
+          )}
+          <TwoMaps answer={shown} />
+        </>
       )}
-      {answer && <TwoMaps answer={answer} />}
-      {answer && <QualityNotes quality={answer.quality} />}
-    </Card>
+    </AnswerCard>
   );
 }
 
