@@ -9,12 +9,14 @@ device/          a CONSTRUCTED trace of a CUDA device, not recorded on one:
 no_pool/         a pluggable device without a pool, out of memory
 two_hosts/       the same trace from two hosts
 hostile/         the same trace with an operation named to break a page
+killed/          a job that was killed, told by its black box
 truncated/       its first half
 empty/           a file without a byte
 """
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,8 +26,10 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "tools"))
 
 from recordings.jobs import profile_in, recorded_demo, recorded_device  # noqa: E402
+from recordings.recording import LOGDIR, recorded  # noqa: E402
 
 RUN = "plugins/profile/2026_01_02_03_04_05"
+GROW = REPOSITORY / "tests/black_box/scripts/grow.py"
 HOSTILE_NAME = '<img src=x onerror="parent.broken=1"><script>parent.broken=1</script>'
 
 
@@ -63,6 +67,24 @@ def constructed_device() -> bytes:
         return trace.read_bytes()
 
 
+def killed_job() -> bytes:
+    """The trace that is made of a killed job's black box."""
+    killed = recorded(
+        [sys.executable, GROW, "kill", "100"],
+        {
+            "CUDA_VISIBLE_DEVICES": "-1",
+            "OOM_FORENSICS_HOST": "1",
+            "OOM_FORENSICS_LOGDIR": LOGDIR,
+        },
+        [GROW],
+        exit_code=-signal.SIGKILL,
+    )
+    report = [sys.executable, "-m", "oom_forensics", "report", str(killed.logdir)]
+    subprocess.run(report, check=True, stdout=subprocess.DEVNULL)
+    (trace,) = killed.logdir.glob("plugins/profile/*_death/*.xplane.pb")
+    return trace.read_bytes()
+
+
 def with_hostile_names(logdir: Path) -> bytes:
     """Renames the operation whose request failed."""
     import oom_forensics
@@ -98,6 +120,7 @@ def main() -> None:
     put(logdir, "two_hosts", "worker-0", trace)
     put(logdir, "two_hosts", "worker-1", trace)
     put(logdir, "hostile", "worker-0", with_hostile_names(logdir / "fragmentation"))
+    put(logdir, "killed", "worker-0", killed_job())
     put(logdir, "truncated", "worker-0", trace[: len(trace) // 2])
     put(logdir, "empty", "worker-0", b"")
 

@@ -15,7 +15,7 @@ export const COLOURINGS: readonly { readonly value: ColourBy; readonly label: st
   { value: 'age', label: 'Age' },
 ];
 
-/** What an allocation can be coloured by. */
+/** What an allocation can be coloured by; read from each thousands of times, so not copied. */
 export interface Traits {
   readonly scope: string;
   readonly opType: string;
@@ -23,8 +23,6 @@ export interface Traits {
   readonly role: Role;
   /** -1: unknown. */
   readonly step: bigint;
-  /** How long it has lived, ns; undefined: since before the recording. */
-  readonly ageNs: bigint | undefined;
 }
 
 /** The ages that are told apart, each up to ten times the one before. */
@@ -38,8 +36,11 @@ const AGES: readonly { readonly below: bigint; readonly name: string }[] = [
 ];
 const OLDEST = 'longer';
 
-/** The group of an allocation that gives it its colour; empty: none of its own. */
-export function colourKey(traits: Traits, by: ColourBy): string {
+/**
+ * The group of an allocation that gives it its colour; empty: none of its own. `ageNs` says how long it has lived;
+ * undefined: since before the recording.
+ */
+export function colourKey(traits: Traits, by: ColourBy, ageNs: () => bigint | undefined): string {
   switch (by) {
     case 'op':
       return traits.opType;
@@ -50,8 +51,8 @@ export function colourKey(traits: Traits, by: ColourBy): string {
     case 'step':
       return traits.step < 0n ? '' : `step ${traits.step}`;
     case 'age': {
-      const { ageNs } = traits;
-      const age = ageNs !== undefined && AGES.find(({ below }) => ageNs < below);
+      const lived = ageNs();
+      const age = lived !== undefined && AGES.find(({ below }) => lived < below);
       return age ? age.name : OLDEST;
     }
     default:
@@ -78,19 +79,22 @@ export interface Colouring<Item> {
 export function colouringOf<Item>(
   items: readonly Item[],
   traitsOf: (item: Item) => Traits,
+  ageOf: (item: Item) => bigint | undefined,
   bytesOf: (item: Item) => bigint,
   by: ColourBy,
   palette: Palette,
 ): Colouring<Item> {
   const bytes = new Map<string, number>();
+  const keys = new Map<Item, string>();
   for (const item of items) {
-    const key = colourKey(traitsOf(item), by);
+    const key = colourKey(traitsOf(item), by, () => ageOf(item));
+    keys.set(item, key);
     bytes.set(key, (bytes.get(key) ?? 0) + Number(bytesOf(item)));
   }
   const legend = by === 'age' ? ageGroups(bytes, palette) : largestGroups(bytes, palette);
   const colours = new Map(legend.map(({ name, colour }) => [name, colour]));
   return {
-    colourOf: (item) => colours.get(colourKey(traitsOf(item), by)) ?? palette.other,
+    colourOf: (item) => colours.get(keys.get(item) ?? '') ?? palette.other,
     legend,
   };
 }

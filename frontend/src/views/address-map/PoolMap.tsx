@@ -76,10 +76,8 @@ export function mapColouring(
 ): Colouring<Allocation> {
   return colouringOf(
     chunks.flatMap(({ allocation }) => allocation ?? []),
-    (allocation) => ({
-      ...allocation,
-      ageNs: allocation.baseline ? undefined : timeNs - allocation.bornNs,
-    }),
+    (allocation) => allocation,
+    ({ baseline, bornNs }) => (baseline ? undefined : timeNs - bornNs),
     ({ allocatedBytes }) => allocatedBytes,
     colourBy,
     palette,

@@ -30,7 +30,8 @@ export function Program({ detail, colourBy, onPoint }: ProgramProps) {
     () =>
       colouringOf(
         detail.buffers,
-        (buffer) => ({ ...buffer, step: -1n, ageNs: undefined }),
+        ({ scope, opType, dtype, role }) => ({ scope, opType, dtype, role, step: -1n }),
+        () => undefined,
         ({ sizeBytes }) => sizeBytes,
         colourBy,
         palette,

@@ -41,7 +41,7 @@ export function Forecast({ target }: { readonly target: Target }) {
           forecasts.map((forecast) => (
             <Step
               key={`${forecast.oom}/${forecast.function}/${forecast.need?.batch}`}
-              {...forecast}
+              forecast={forecast}
             />
           ))
         )
@@ -50,7 +50,7 @@ export function Forecast({ target }: { readonly target: Target }) {
   );
 }
 
-function Step(forecast: StepForecast) {
+function Step({ forecast }: { readonly forecast: StepForecast }) {
   const { oom, sentence, batches, columns, unknownCount, opCount, unknownOps, assumed } = forecast;
   return (
     <section aria-label={oom >= 0 ? `The step of OOM ${oom + 1}` : 'A step'}>

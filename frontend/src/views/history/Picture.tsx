@@ -44,7 +44,11 @@ export function Picture({ target, history, colourBy }: PictureProps) {
     () =>
       colouringOf(
         history.rectangles,
-        (rectangle) => traitsOf(rectangle, history, target),
+        ({ site, step }) => {
+          const { scope, opType, dtype, role } = history.sites[site] ?? NO_SITE;
+          return { scope, opType, dtype, role, step };
+        },
+        ({ bornNs, diedNs }) => (diedNs === 0n ? target.endNs : diedNs) - bornNs,
         ({ sizeBytes }) => sizeBytes,
         colourBy,
         palette,
@@ -116,16 +120,6 @@ export function Picture({ target, history, colourBy }: PictureProps) {
 }
 
 const NO_SITE = create(HistorySiteSchema);
-
-function traitsOf(
-  { site, step, bornNs, diedNs }: HistoryRectangle,
-  history: AddressHistory,
-  target: Target,
-) {
-  const { scope, opType, dtype, role } = history.sites[site] ?? NO_SITE;
-  const ageNs = (diedNs === 0n ? target.endNs : diedNs) - bornNs;
-  return { scope, opType, dtype, role, step, ageNs };
-}
 
 function rectangleText(
   { address, sizeBytes, bornNs, diedNs, site, step }: HistoryRectangle,
