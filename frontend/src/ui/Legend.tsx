@@ -23,10 +23,7 @@ export function Legend({
     <ul class="legend" aria-label={label}>
       {entries.map(({ name, colour, sign = '', help, term = name }) => (
         <li key={name}>
-          <span
-            class={`swatch ${sign}`}
-            style={colour && { backgroundColor: colour, borderColor: colour }}
-          />{' '}
+          <span class={`swatch ${sign}`} style={colour && { color: colour }} />{' '}
           <span class="legend-name" title={name}>
             <bdi>{name || '(none)'}</bdi>
           </span>

@@ -1,16 +1,8 @@
 /** A tree of calls as boxes: a caller lies above what it called, as wide as the bytes. */
 import type { AllocationGroup } from '../../generated/datasets_pb';
-import { joinPath } from './tree';
+import { joinPath, type TreeBox } from './tree';
 
-export interface FlameBox {
-  readonly group: AllocationGroup;
-  readonly path: string;
-  readonly depth: number;
-  /** In pixels. */
-  readonly x: number;
-  readonly width: number;
-}
-
+export const ROW_HEIGHT = 22;
 /** Narrower boxes are seen by nobody. */
 const SMALLEST_WIDTH = 0.5;
 
@@ -19,8 +11,8 @@ export function flameBoxes(
   groups: readonly AllocationGroup[],
   width: number,
   totalBytes = sumOf(groups),
-): FlameBox[] {
-  const boxes: FlameBox[] = [];
+): TreeBox[] {
+  const boxes: TreeBox[] = [];
   const scale = totalBytes > 0n ? width / Number(totalBytes) : 0;
   const place = (
     level: readonly AllocationGroup[],
@@ -33,7 +25,8 @@ export function flameBoxes(
       const own = Number(group.allocatedBytes) * scale;
       if (own < SMALLEST_WIDTH) return;
       const path = joinPath(parent, group.key);
-      boxes.push({ group, path, depth, x, width: own });
+      const y = depth * ROW_HEIGHT;
+      boxes.push({ group, path, depth, x, y, width: own, height: ROW_HEIGHT, divided: false });
       place(group.children, path, depth + 1, x);
       x += own;
     }

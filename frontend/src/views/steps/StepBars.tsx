@@ -16,12 +16,13 @@ export function StepBars({ steps }: { readonly steps: readonly StepUse[] }) {
     if (opened) showStep(opened);
   });
   const at = chosen === undefined ? undefined : steps[chosen];
+  const palette = paletteOf(theme.value);
   return (
     <>
       <Legend
         entries={[
-          { name: 'peak of the step', sign: 'in-use' },
-          { name: 'in use at its end', colour: paletteOf(theme.value).inUse },
+          { name: 'peak of the step', sign: 'area', colour: palette.inUse },
+          { name: 'in use at its end', colour: palette.inUse },
         ]}
       />
       <Canvas
