@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -48,7 +47,6 @@ from oom_forensics.in_training.stacks import watch_stacks
 from oom_forensics.in_training.step_forecast import at_out_of_memory
 from oom_forensics.in_training.training_steps import watch_training_steps
 from oom_forensics.logdir.black_boxes import recover_at_start
-from oom_forensics.remote.addresses import whole_path
 
 _KERAS_CALLBACKS = (
     "keras.src.callbacks.tensorboard",
@@ -59,17 +57,8 @@ _KERAS_CALLBACKS = (
 
 def activate(library: CollectorLibrary) -> None:
     """Wraps what is imported already, and Keras when it will be."""
-
-    def learn(logdir: object) -> None:
-        if isinstance(logdir, str) and logdir:
-            library.learn_logdir(whole_path(logdir))
-
-    when_imported(
-        "tensorflow.python.profiler.internal._pywrap_profiler",
-        lambda module: _watch_sessions(module, learn),
-    )
     for name in _KERAS_CALLBACKS:
-        when_imported(name, lambda module: _watch_callback(module, learn))
+        when_imported(name, lambda module: _watch_callback(module, library))
     watch_training_steps(begin_if_asked(library, lambda step: _begin_step(library, step)))
     watch_stacks(library)
     when_imported(
@@ -95,21 +84,7 @@ def _begin_step(library: CollectorLibrary, step: int) -> None:
         add_to_written_runs(library)
 
 
-def _watch_sessions(module: ModuleType, learn: Callable[[object], None]) -> None:
-    session = getattr(module, "ProfilerSession", None)
-    start = getattr(session, "start", None)
-    if session is None or start is None:
-        return
-
-    @in_place_of(start)
-    def start_and_learn(self: Any, logdir: str, *args: Any, **kwargs: Any) -> Any:
-        learn(logdir)
-        return start(self, logdir, *args, **kwargs)
-
-    session.start = start_and_learn
-
-
-def _watch_callback(module: ModuleType, learn: Callable[[object], None]) -> None:
+def _watch_callback(module: ModuleType, library: CollectorLibrary) -> None:
     callback = getattr(module, "TensorBoard", None)
     set_model = getattr(callback, "set_model", None)
     # A package may show a class whose own module is watched too.
@@ -118,7 +93,7 @@ def _watch_callback(module: ModuleType, learn: Callable[[object], None]) -> None
 
     @in_place_of(set_model)
     def set_model_and_learn(self: Any, *args: Any, **kwargs: Any) -> Any:
-        learn(str(getattr(self, "log_dir", "")))
+        library.learn_logdir(str(getattr(self, "log_dir", "")))
         return set_model(self, *args, **kwargs)
 
     set_model_and_learn._oom_forensics = True  # type: ignore[attr-defined]

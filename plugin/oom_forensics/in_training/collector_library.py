@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
+from oom_forensics.remote.addresses import whole_path
+
 FILE_NAME = "liboom_forensics_collector.so"
 PATH_IN_SITE_PACKAGES = Path("tensorflow-plugins/oom_forensics") / FILE_NAME
 
@@ -119,8 +121,11 @@ class CollectorLibrary:
             self._library.OomForensics_SetLooking(0)
 
     def learn_logdir(self, logdir: str) -> None:
-        """Tells the collector where a session or callback of this process writes to."""
-        self._library.OomForensics_LearnLogdir(os.fsencode(logdir))
+        """Tells the collector where a session or callback of this process writes to, if it does."""
+        # A path of a working directory that is gone leads nowhere.
+        with contextlib.suppress(OSError):
+            if logdir:
+                self._library.OomForensics_LearnLogdir(os.fsencode(whole_path(logdir)))
 
     def begin_step(self, step: int) -> bool:
         """Says that a training step begins; -1: the last one is over.

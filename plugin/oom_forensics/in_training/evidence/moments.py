@@ -67,7 +67,7 @@ def watch_exit(library: CollectorLibrary) -> None:
 
 
 def watch_sessions(module: ModuleType, library: CollectorLibrary) -> None:
-    """Adds evidence to what a `ProfilerSession` of `module` exports."""
+    """Learns the logdir of each `ProfilerSession` of `module`, and adds evidence to its trace."""
     session = module.ProfilerSession
     start, export = session.start, session.export_to_tb
     # TensorFlow has one session at a time.
@@ -78,7 +78,10 @@ def watch_sessions(module: ModuleType, library: CollectorLibrary) -> None:
     def start_and_remember(self: Any, logdir: str, *args: Any, **kwargs: Any) -> Any:
         nonlocal current_logdir, began_s
         began_s = time.monotonic()
-        current_logdir = logdir if isinstance(logdir, str) and not is_url(logdir) else ""
+        current_logdir = ""
+        if isinstance(logdir, str):
+            library.learn_logdir(logdir)
+            current_logdir = "" if is_url(logdir) else logdir
         return start(self, logdir, *args, **kwargs)
 
     @in_place_of(export)
