@@ -5,77 +5,18 @@ What that shows and what it cannot: standin/README.md.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from gpu_standin import environment
-from gpu_standin.libraries import MissingError
-from recordings.recording import LOGDIR, Recording, recorded
+from recordings.recording import Recording
 
-SCRIPTS = Path(__file__).parent / "scripts"
 GIB = 1 << 30
 MIB = 1 << 20
 
 Run = Callable[..., Recording]
 Failures = Callable[..., list[Any]]
-
-
-@pytest.fixture(scope="module")
-def run() -> Run:
-    """Runs a script on the stand-in, or on a real GPU. Settings are in capital letters."""
-    if not (environment.folder_of() / ".complete").exists():
-        pytest.skip("no TensorFlow for GPUs is installed: tools/standin_gpu --install")
-    try:
-        libraries = environment.build()
-    except MissingError as missing:
-        pytest.skip(f"stand-in GPU: {missing}")
-    is_real = os.environ.get("OOM_FORENSICS_GPU") == "real"
-
-    def device(settings: dict[str, str]) -> dict[str, str]:
-        if not is_real:
-            return environment.variables(settings)
-        if settings.keys() - {"MEMORY"}:
-            pytest.skip("only the stand-in has what this test asks for")
-        size_gib = int(settings["MEMORY"].removesuffix("GiB"))
-        return {"TF_PER_DEVICE_MEMORY_LIMIT_MB": str(size_gib << 10)}
-
-    def run(
-        script: str, *arguments: str, exit_code: int | None = 0, tf: dict[str, str], **settings: str
-    ) -> Recording:
-        return recorded(
-            [environment.python_of(), SCRIPTS / script, *arguments],
-            {
-                **device(settings),
-                "OOM_FORENSICS_LOGDIR": LOGDIR,
-                "TF_CPP_MIN_LOG_LEVEL": "2",
-                **tf,
-            },
-            [SCRIPTS / script, libraries / "libstandin_gpu.so"],
-            exit_code=exit_code,
-        )
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def failures(dataset: Callable[..., Any]) -> Failures:
-    """Every out-of-memory of the newest run, each with its map equal to TensorFlow's own."""
-
-    def ask(recording: Recording, has_map: bool = True) -> list[Any]:
-        runs = sorted((recording.logdir / "plugins/profile").iterdir())
-        assert runs, recording.done.stderr[-3000:]
-        found = dataset(runs[-1], "oom_window")["ooms"]
-        for oom in found:
-            if has_map:
-                assert oom["dumpCheck"]["equal"]
-                assert int(oom["dumpCheck"]["chunks"]) > 0
-        return list(found)
-
-    return ask
 
 
 def kinds(oom: Any) -> set[str]:
