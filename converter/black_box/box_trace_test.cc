@@ -389,6 +389,8 @@ TEST(BoxTraceTest, WhatMallocHoldsBackIsTheCauseIfItIsMuch) {
   const auto held = [](uint64_t mib) {
     return CausesOf([=](black_box::Box* box) {
       for (black_box::Sample& sample : box->rings[0].samples) {
+        sample.native_bytes = 0;
+        sample.malloc_used_bytes = 25 * kBoxMiB;
         sample.malloc_free_bytes = mib * kBoxMiB;
       }
     });
