@@ -1,12 +1,13 @@
 #include "converter/run/host_loader.h"
 
 #include <algorithm>
+#include <future>
 #include <mutex>
 #include <new>
-#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "converter/cancellation/beside.h"
 #include "converter/cancellation/cancellation.h"
 #include "converter/run/memory_budget.h"
 
@@ -25,16 +26,12 @@ class HostLoader {
         statuses_(store->size()) {}
 
   absl::StatusOr<std::vector<HostSummary>> Load() {
-    std::vector<std::thread> threads;
+    std::vector<std::future<void>> others;
     for (size_t i = 1; i < ThreadCount(); ++i) {
-      threads.emplace_back(
-          [this, is_cancelled = CancellableWork::OfThisThread()] {
-            const CancellableWork work(is_cancelled);
-            Work();
-          });
+      others.push_back(StartBeside([this] { Work(); }));
     }
     Work();
-    for (std::thread& thread : threads) thread.join();
+    for (std::future<void>& other : others) other.get();
     for (const absl::Status& status : statuses_) {
       if (!status.ok()) return status;
     }

@@ -1,7 +1,9 @@
 #include "converter/service/answering.h"
 
+#include <new>
 #include <utility>
 
+#include "converter/run/memory_budget.h"
 #include "converter/service/frames.h"
 #include "converter/service/replies.h"
 #include "converter/service/service.h"
@@ -22,18 +24,22 @@ int Fail(const absl::Status& status, std::FILE* out) {
 }  // namespace
 
 bool ReadRequest(std::FILE* in, RequestInput* input) {
-  const auto frame = ReadFrame(in);
-  if (!absl::IsOutOfRange(frame.status())) {
-    auto request = frame.ok() ? ParseRequest(*frame) : frame.status();
-    if (!request.ok()) {
-      input->end = request.status();
-    } else if (request->cancel() != 0) {
-      input->queue.Cancel(request->cancel());
-      return true;
-    } else {
-      input->queue.Push(*std::move(request));
-      return true;
+  try {
+    const auto frame = ReadFrame(in);
+    if (!absl::IsOutOfRange(frame.status())) {
+      auto request = frame.ok() ? ParseRequest(*frame) : frame.status();
+      if (!request.ok()) {
+        input->end = request.status();
+      } else if (request->cancel() != 0) {
+        input->queue.Cancel(request->cancel());
+        return true;
+      } else {
+        input->queue.Push(*std::move(request));
+        return true;
+      }
     }
+  } catch (const std::bad_alloc&) {
+    input->end = NoMemoryLeft();
   }
   input->queue.Close();
   return false;

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import resource
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hostile.files import FILES
 from oom_forensics.converter.binary import find_converter
+from oom_forensics.fleet import connect
 from oom_forensics.fleet.conversion import RunLimits, convert
 from oom_forensics.fleet.run_finder import FleetRun
 
@@ -17,6 +19,7 @@ DATASETS = ("info", "oom_window", "forecast", "compiled_modules", "allocations",
 # A reader that goes over everything some times takes a hundredth of it.
 BASE_S, S_PER_MB = 2.0, 6.0
 BASE_BYTES, BYTES_PER_BYTE = 100 << 20, 150
+NO_MEMORY = "This needs more memory than the system gives the converter"
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +77,44 @@ def test_where_the_system_gives_no_memory_it_is_one_sentence(folder: Path) -> No
         preexec_fn=limited(20 << 20, 60),
     )
     assert done.returncode == 1
-    assert done.stderr.startswith("oom-forensics: This needs more memory than the system gives")
+    assert done.stderr.startswith(f"oom-forensics: {NO_MEMORY}")
     assert done.stderr.count("\n") == 1
+
+
+def no_thread() -> None:
+    """What leaves a child no room for the stack of a second thread."""
+    resource.setrlimit(resource.RLIMIT_STACK, (1 << 30, 1 << 30))
+    resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
+
+
+def test_a_converter_that_gets_no_thread_to_read_requests_says_so(folder: Path) -> None:
+    path = folder / "names.xplane.pb"
+    path.write_bytes(FILES["names_by_reference"]())
+    done = subprocess.run(
+        find_converter().command("serve", path),
+        stdin=subprocess.PIPE,
+        capture_output=True,
+        check=False,
+        preexec_fn=no_thread,
+    )
+    assert done.returncode == 1
+    assert NO_MEMORY in done.stderr.decode()
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_many_hosts_are_read_by_one_thread_where_there_is_no_other(folder: Path) -> None:
+    run = folder / "hosts"
+    run.mkdir()
+    for host in "abc":
+        (run / f"{host}.xplane.pb").write_bytes(FILES["forecast_orders"]())
+    done = subprocess.run(
+        find_converter().command("info", run),
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=no_thread,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_worker_of_a_fleet_tells_it_as_a_row(folder: Path) -> None:
@@ -93,5 +132,25 @@ def test_a_worker_of_a_fleet_tells_it_as_a_row(folder: Path) -> None:
     converted = convert(run, RunLimits(memory_bytes=20 << 20))
     assert converted.failed
     (error,) = converted.rows["errors"]
-    assert "memory" in error["sentence"]
+    assert NO_MEMORY in error["sentence"]
     assert error["sentence"].count("\n") == 0
+
+
+def test_a_worker_of_spark_tells_it_as_a_row(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    path = folder / "names.xplane.pb"
+    path.write_bytes(FILES["names_by_reference"]())
+    program = Path(sys.executable).with_name("oom-forensics")
+    limits = ["--master=local[1]", "--converter-mib=20"]
+    done = subprocess.run(
+        [program, "fleet", path, "-o", tmp_path / "tables", *limits],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    ((sentence, exit_code),) = (
+        connect(str(tmp_path / "tables")).sql("select sentence, exit_code from errors").fetchall()
+    )
+    assert NO_MEMORY in sentence
+    assert exit_code == 1
