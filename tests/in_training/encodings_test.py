@@ -26,12 +26,21 @@ tf.zeros([400 << 18])  # zu groß
 
 
 @pytest.mark.parametrize(
-    ("source", "logdir"),
-    [(_LATIN_1, b"logdir"), (_CUT, b"logdir"), (_LATIN_1, b"gr\xf6\xdfe")],
+    ("source", "logdir", "last"),
+    [
+        (_LATIN_1, b"logdir", "gro\ufffd"),
+        (_CUT, b"logdir", "groß"),
+        (_LATIN_1, b"gr\xf6\xdfe", "gro\ufffd"),
+    ],
     ids=["latin-1", "cut within a character", "a logdir in latin-1"],
 )
 def test_a_run_of_it_is_parsed_and_tells_its_lines(
-    run_python: RunPython, command: Command, tmp_path: Path, source: bytes, logdir: bytes
+    run_python: RunPython,
+    command: Command,
+    tmp_path: Path,
+    source: bytes,
+    logdir: bytes,
+    last: str,
 ) -> None:
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
@@ -40,7 +49,7 @@ def test_a_run_of_it_is_parsed_and_tells_its_lines(
     folder = tmp_path / os.fsdecode(logdir)
     done = run_python(script, OOM_FORENSICS_LOGDIR=str(folder), OOM_FORENSICS_KEEPERS="0")
     assert "ResourceExhaustedError" in done.stderr
-    assert "program.py:4: tf.zeros([400 << 18])" in done.stderr
+    assert f"program.py:4: tf.zeros([400 << 18])  # zu {last}\n" in done.stderr
     assert "lacks what Python knows" not in done.stderr
     (trace,) = folder.glob("plugins/profile/*_oom/*.xplane.pb")
     planes = xplane_pb2.XSpace.FromString(trace.read_bytes()).planes
