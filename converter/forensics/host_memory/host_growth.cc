@@ -9,6 +9,7 @@
 
 #include "converter/forensics/source_frames.h"
 #include "converter/trace/site_source.h"
+#include "core/black_box.h"
 #include "proto/event_schema.h"
 
 namespace oom_forensics {
@@ -27,8 +28,8 @@ constexpr size_t kQuarters = 4;
 // needs not go on.
 constexpr double kBurst = 0.25;
 // At its limit a process may go on for a while before it is killed, and has to
-// read its code again and again: so long at most, and with no more than this
-// part of what it has grown.
+// read its code again and again: so long at most where the limit is not known,
+// and with no more than this part of what it has grown.
 constexpr int64_t kLongestAtLimitNs = 5 * kSecondNs;
 constexpr double kNoGrowth = 0.01;
 // Less than this part of what there was is no growth.
@@ -90,6 +91,14 @@ std::vector<SourceFrame> CallersOf(const HostTrace& host, StackIndex call) {
 
 }  // namespace
 
+bool IsShort(const HostMemoryTrace& memory) {
+  const uint64_t limit = memory.NumberOf(schema::kHostLimit);
+  const uint64_t whole =
+      limit == 0 ? memory.NumberOf(schema::kHostMachine) : limit;
+  return static_cast<double>(memory.Last(schema::kHostUsed)) >
+         black_box::kShort * static_cast<double>(whole);
+}
+
 uint64_t CountTensorsOf(const HostTrace& host, const AllocatorReplay& blocks,
                         uint64_t bytes) {
   const AllocatorTrace& trace = blocks.trace();
@@ -114,8 +123,9 @@ HostGrowth GrowthAtLast(const HostMemoryTrace& memory) {
     return static_cast<double>(own->bytes[at]);
   };
   growth.to_ns = times.back();
+  const int64_t longest_ns = IsShort(memory) ? kLongestNs : kLongestAtLimitNs;
   for (size_t i = times.size();
-       i-- > 0 && times[i] >= times.back() - kLongestAtLimitNs &&
+       i-- > 0 && times[i] >= times.back() - longest_ns &&
        static_cast<double>(own->bytes[i]) >=
            (1 - kNoGrowth) * static_cast<double>(own->bytes.back());) {
     growth.to_ns = times[i];

@@ -12,6 +12,9 @@
 
 namespace oom_forensics {
 
+// Whether the limit, or the machine without one, is nearly used up at the end.
+bool IsShort(const HostMemoryTrace& memory);
+
 // Growth of what the process has for itself, over [from_ns, to_ns].
 struct HostGrowth {
   int64_t from_ns = 0;

@@ -18,6 +18,11 @@ constexpr double kMuchLive = 0.25;
 // What a container held is worth a sentence.
 constexpr double kMuchHeld = 0.1;
 
+// An op that makes a tensor of what Python has, as tf.constant(array) does.
+bool IsConstant(const std::string& op) {
+  return op.find("Const") != std::string::npos;
+}
+
 bool IsDataSet(const HeldByLine& held, const HostCase& host_case) {
   return held.holder.has_line() &&
          ShareOf(held.largest_bytes, host_case) >= kLargeBlock;
@@ -39,6 +44,19 @@ std::string HeldBy(const HostCase& host_case) {
       FormatBytes(holder->element_bytes),
       " of arrays and tensors were kept by ", holder->name,
       line.has_value() ? absl::StrCat(" (", ShortLine(*line), ")") : "", ".");
+}
+
+// For what one line makes and has live at a time.
+Remedy HoldLess(const HostMemoryHolder& holder) {
+  Remedy remedy = MakeRemedy(
+      "hold_less",
+      absl::StrCat("Have less of what ", ShortLine(holder.line()),
+                   " makes live at a time"),
+      "Let go of it sooner, or make it smaller: a smaller batch, fewer steps "
+      "under one tf.GradientTape, a smaller dtype.",
+      holder.bytes());
+  *remedy.mutable_line() = holder.line();
+  return remedy;
 }
 
 // Where the program was when Python looked last; empty: that is not known.
@@ -72,6 +90,10 @@ std::optional<HostCause> FindDataSet(const HostCase& host_case) {
   cause.sentence = absl::StrCat("A block of ", FormatBytes(most->largest_bytes),
                                 " was made as a whole at ",
                                 LongLineText(largest->line()), ".");
+  if (most->is_tensor && !IsConstant(largest->owner())) {
+    cause.remedy = HoldLess(*largest);
+    return cause;
+  }
   cause.remedy = MakeRemedy(
       "stream_data_set",
       absl::StrCat("Do not load what ", ShortLine(largest->line()),
@@ -158,14 +180,7 @@ std::optional<HostCause> FindMuchLive(const HostCase& host_case) {
       absl::StrCat("What ", LongLineText(most.line()),
                    " makes was live: ", FormatBytes(most.bytes()), " in ",
                    CountOf(most.count(), "block"), ".", HeldBy(host_case));
-  cause.remedy = MakeRemedy(
-      "hold_less",
-      absl::StrCat("Have less of what ", ShortLine(most.line()),
-                   " makes live at a time"),
-      "Let go of it sooner, or make it smaller: a smaller batch, fewer steps "
-      "under one tf.GradientTape, a smaller dtype.",
-      most.bytes());
-  *cause.remedy->mutable_line() = most.line();
+  cause.remedy = HoldLess(most);
   return cause;
 }
 

@@ -82,10 +82,6 @@ class HostStory {
  private:
   // What the process may have.
   uint64_t Whole() const { return limit_ == 0 ? machine_ : limit_; }
-  bool IsShort() const {
-    return Whole() != 0 && static_cast<double>(used_) >
-                               black_box::kShort * static_cast<double>(Whole());
-  }
 
   // Its own limit refused memory: it is what the process may have.
   bool EndedByOwnLimit(const std::string& kind) const {
@@ -192,7 +188,7 @@ class HostStory {
             "how the process ended is not known; its own limit was nearly "
             "used up");
       }
-    } else if (kind == "kernel" || (may_be_killed && IsShort())) {
+    } else if (kind == "kernel" || (may_be_killed && IsShort(memory_))) {
       verdict.set_kind("HOST_KILLED");
       // Where it is known who killed it, the end has said so.
       verdict.set_sentence(
@@ -206,12 +202,12 @@ class HostStory {
             "what killed it is not known; memory was short, so it was likely "
             "the kernel");
       }
-    } else if (kind == "memory_error" && !IsShort()) {
+    } else if (kind == "memory_error" && !IsShort(memory_)) {
       verdict.set_kind("UNKNOWN");
       verdict.set_sentence(
           absl::StrCat("Memory was refused to Python while only ", in_use,
                        ": by a single request that was too large, as a rule."));
-    } else if (IsShort()) {
+    } else if (IsShort(memory_)) {
       verdict.set_kind("UNKNOWN");
       verdict.set_sentence(
           absl::StrCat("Memory was nearly used up, ", in_use,
