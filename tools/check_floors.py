@@ -51,6 +51,7 @@ FLOORS = {
         "converter/compiled",
         "converter/reader",
         "converter/replay",
+        "converter/cache",
         "converter/black_box",
         "converter/forensics/.",
         "converter/forensics/host_memory",

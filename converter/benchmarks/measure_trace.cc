@@ -4,6 +4,9 @@
 //   measure_trace make EVENTS FILE   writes a synthetic trace
 //   measure_trace scan FILE          walks every field, and no more
 //   measure_trace load FILE          reads and replays it
+//   measure_trace keep FILE          and keeps its columns for the next opening
+//   measure_trace open FILE          opens it, by its columns if they are kept,
+//   and draws its timeline
 //   measure_trace datasets FILE      and answers every view, cold and warm
 //   measure_trace what_if FILE       and replays the requests in other
 //   limits
@@ -27,6 +30,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "converter/benchmarks/synthetic_trace.h"
+#include "converter/cache/column_cache.h"
 #include "converter/datasets/dataset.h"
 #include "converter/datasets/selection.h"
 #include "converter/input/mapped_file.h"
@@ -152,6 +156,43 @@ int Load(const std::string& path) {
                     ? 0.0
                     : static_cast<double>(resident) / static_cast<double>(rows))
             << "}\n";
+  return 0;
+}
+
+int Keep(const std::string& path) {
+  const ColumnCache cache = ColumnCache::OfUser();
+  const auto entry = cache.EntryOf(path, false);
+  if (!entry.has_value()) {
+    std::cerr << "its columns are not kept\n";
+    return 1;
+  }
+  auto trace = ReadTrace(path, ReadOptions());
+  if (!trace.ok()) return Fail(trace.status());
+  const HostAnalysis host(*std::move(trace));
+  const auto start = Clock::now();
+  const bool kept = cache.Keep(*entry, host.replayed());
+  std::cout << "{\"seconds\": " << SecondsSince(start)
+            << ", \"peak_mib\": " << PeakMib() << "}\n";
+  return kept ? 0 : 1;
+}
+
+int OpenAndDraw(const std::string& path) {
+  const auto start = Clock::now();
+  const auto run = Open(path);
+  if (!run.ok()) return Fail(run.status());
+  const double opened_seconds = SecondsSince(start);
+  for (const DatasetKind kind : {INFO, MEMORY_TIMELINE}) {
+    Query query;
+    query.set_dataset(kind);
+    query.set_columns(2000);
+    const auto answer = AnswerQuery({**run, nullptr, query});
+    if (!answer.ok()) return Fail(answer.status());
+    const auto rendered = RenderProtobuf(**answer);
+    if (!rendered.ok()) return Fail(rendered.status());
+  }
+  std::cout << "{\"seconds\": " << SecondsSince(start)
+            << ", \"opened_seconds\": " << opened_seconds
+            << ", \"peak_mib\": " << PeakMib() << "}\n";
   return 0;
 }
 
@@ -380,11 +421,14 @@ int Main(const std::vector<std::string>& arguments) {
   if (arguments.size() == 2) {
     if (arguments[0] == "scan") return ScanFile(arguments[1]);
     if (arguments[0] == "load") return Load(arguments[1]);
+    if (arguments[0] == "keep") return Keep(arguments[1]);
+    if (arguments[0] == "open") return OpenAndDraw(arguments[1]);
     if (arguments[0] == "datasets") return Datasets(arguments[1]);
     if (arguments[0] == "what_if") return WhatIf(arguments[1]);
   }
-  std::cerr << "usage: measure_trace scan|load|datasets|what_if FILE, or make "
-               "N FILE\n";
+  std::cerr
+      << "usage: measure_trace scan|load|keep|open|datasets|what_if FILE, "
+         "or make N FILE\n";
   return 2;
 }
 

@@ -47,22 +47,26 @@ void ResolveRecorded(const ModuleMatcher& matcher, HostTrace* trace) {
   }
   if (!any) return;
   for (AllocatorTrace& allocator : trace->allocators) {
+    std::vector<SiteId> sites = allocator.site.ToVector();
     for (Row row = 0; row < allocator.row_count(); ++row) {
       const RowKind kind = allocator.kind_of[row];
       if (kind == RowKind::kAlloc || kind == RowKind::kFailed) {
-        allocator.site[row] = renamed[allocator.site[row]];
+        sites[row] = renamed[sites[row]];
       }
     }
+    allocator.site = std::move(sites);
   }
 }
 
 void Rename(const std::vector<RowMatch>& matches, AllocatorTrace* allocator,
             HostTrace* trace) {
+  if (matches.empty()) return;
+  std::vector<SiteId> sites = allocator->site.ToVector();
   for (const RowMatch& match : matches) {
-    const AllocationSite site = trace->sites.Get(allocator->site[match.row]);
-    allocator->site[match.row] =
-        trace->sites.Intern(Named(site, match.request, trace));
+    const AllocationSite site = trace->sites.Get(sites[match.row]);
+    sites[match.row] = trace->sites.Intern(Named(site, match.request, trace));
   }
+  allocator->site = std::move(sites);
 }
 
 // The parts of a block at its peak, as sites.

@@ -21,7 +21,7 @@ class OneRun {
       result.kind = BufferKind::kOutput;
       result.size_bytes = bytes;
     }
-    allocator_.contexts.push_back({});
+    allocator_.contexts = std::vector<EventContext>(1);
   }
 
   void AskBeyondThePlan(uint64_t bytes) { Ask(bytes, RequestMatch::kNone); }
@@ -36,6 +36,9 @@ class OneRun {
     }
   };
   std::vector<Match> Matches() {
+    allocator_.kind_of = std::vector<RowKind>(sites_.size(), RowKind::kAlloc);
+    allocator_.context = std::vector<uint32_t>(sites_.size());
+    allocator_.site = sites_;
     std::vector<RowMatch> rows = MatchFreshResults(trace_, allocator_);
     std::sort(
         rows.begin(), rows.end(),
@@ -57,13 +60,12 @@ class OneRun {
     AllocationSite site;
     site.compiled = trace_.compiled_requests.Intern(request);
     site.requested_bytes = bytes;
-    allocator_.site.push_back(trace_.sites.Intern(site));
-    allocator_.kind_of.push_back(RowKind::kAlloc);
-    allocator_.context.push_back(0);
+    sites_.push_back(trace_.sites.Intern(site));
   }
 
   HostTrace trace_;
   AllocatorTrace allocator_;
+  std::vector<SiteId> sites_;
 };
 
 using Matches = std::vector<OneRun::Match>;

@@ -59,11 +59,17 @@ void NameGraphTensors(HostTrace* trace) {
   for (AllocatorTrace& allocator : trace->allocators) {
     if (GpuOrdinalOf(allocator.name, allocator.device) < 0) continue;
     absl::flat_hash_map<SiteId, SiteId> named;
-    for (SiteId& id : allocator.site) {
+    std::vector<SiteId> sites = allocator.site.ToVector();
+    for (Row row = 0; row < allocator.row_count(); ++row) {
+      const RowKind kind = allocator.kind_of[row];
+      // Of other rows it is no site.
+      if (kind != RowKind::kAlloc && kind != RowKind::kFailed) continue;
+      const SiteId id = sites[row];
       const auto [known, added] = named.try_emplace(id, id);
       if (added) known->second = WithTensor(id, tensors, &trace->sites);
-      id = known->second;
+      sites[row] = known->second;
     }
+    allocator.site = std::move(sites);
   }
 }
 

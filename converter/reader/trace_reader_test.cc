@@ -301,7 +301,7 @@ TEST(TraceReaderTest, StepsComeFromAnyTraceMeWithAStepNumber) {
   builder.Step(3).Free(1).Free(2).Step(4).Free(3).EndStep().Free(4);
   const auto trace = Read(builder.Serialize());
   ASSERT_EQ(trace->steps.size(), 2u);
-  const std::vector<int64_t>& times = trace->allocators[0].time_ps;
+  const Column<int64_t>& times = trace->allocators[0].time_ps;
   EXPECT_EQ(trace->StepAt(times[0]), 3);
   EXPECT_EQ(trace->StepAt(times[1]), 3);
   EXPECT_EQ(trace->StepAt(times[2]), 4);

@@ -43,9 +43,42 @@ AllocatorReplay::AllocatorReplay(const HostTrace& host,
   CheckMaps();
 }
 
+AllocatorReplay::AllocatorReplay(const HostTrace& host,
+                                 const AllocatorTrace& trace,
+                                 NotReplayed not_replayed)
+    : host_(host), trace_(trace), usage_(this, not_replayed) {}
+
+bool AllocatorReplay::IsSound() const {
+  const Row rows = trace_.row_count();
+  const auto is_row = [rows](Row row) { return row < rows; };
+  bool sound =
+      partner_.size() == rows && peak_position_ <= rows && usage_.IsSound() &&
+      !keyframes_.empty() && keyframes_.front().position == 0 &&
+      std::all_of(failure_positions_.begin(), failure_positions_.end(), is_row);
+  if (!sound) return false;
+  // An allocation ends after it began: no walk along partners goes in circles.
+  for (Row row = 0; row < rows; ++row) {
+    const Row partner = partner_[row];
+    const bool later = (partner > row) & (partner < rows);
+    const bool earlier = partner < row;
+    const bool fits = trace_.kind_of[row] == RowKind::kFree ? earlier : later;
+    sound &= fits | (partner == kNoRow);
+  }
+  for (const auto& [row, replaced] : replacements_) {
+    sound &= is_row(row) && replaced < row;
+  }
+  Position last = 0;
+  for (const Keyframe& keyframe : keyframes_) {
+    sound &= last <= keyframe.position && keyframe.position <= rows;
+    last = keyframe.position;
+    for (const Row row : keyframe.live_by_address) sound &= row < last;
+  }
+  return sound;
+}
+
 void AllocatorReplay::MatchFrees() {
   const Row rows = trace_.row_count();
-  partner_.assign(rows, kNoRow);
+  std::vector<Row> partners(rows, kNoRow);
   absl::flat_hash_map<uint64_t, Row> live;
   for (Row row = 0; row < rows; ++row) {
     StopIfCancelled(row);
@@ -57,7 +90,7 @@ void AllocatorReplay::MatchFrees() {
             live.try_emplace(trace_.address[row], row);
         if (!inserted) {
           quality_.Add(QualityCounter::kOverlappingChunks);
-          partner_[entry->second] = row;
+          partners[entry->second] = row;
           replacements_.emplace_back(row, entry->second);
           entry->second = row;
         }
@@ -70,8 +103,8 @@ void AllocatorReplay::MatchFrees() {
           quality_.Add(QualityCounter::kUnmatchedFree);
           break;
         }
-        partner_[row] = entry->second;
-        partner_[entry->second] = row;
+        partners[row] = entry->second;
+        partners[entry->second] = row;
         live.erase(entry);
         break;
       }
@@ -83,6 +116,7 @@ void AllocatorReplay::MatchFrees() {
         break;
     }
   }
+  partner_ = std::move(partners);
 }
 
 void AllocatorReplay::NoteRequest(Row row) {
@@ -141,7 +175,6 @@ void AllocatorReplay::BuildKeyframes() {
     const Position distance = static_cast<Position>(std::max<uint64_t>(
         kMinKeyframeRows,
         kKeyframeRowsPerLive * keyframe.live_by_address.size()));
-    keyframe.live_by_address.shrink_to_fit();
     keyframes_.push_back(std::move(keyframe));
     if (end_position() - next < distance) break;
     next += distance;
@@ -240,10 +273,10 @@ int64_t AllocatorReplay::TimePsOf(Position position) const {
 }
 
 uint64_t AllocatorReplay::ResidentBytes() const {
-  uint64_t bytes = partner_.capacity() * sizeof(Row) + usage_.ResidentBytes() +
+  uint64_t bytes = partner_.ResidentBytes() + usage_.ResidentBytes() +
                    regions_.capacity() * sizeof(RegionChange);
   for (const Keyframe& keyframe : keyframes_) {
-    bytes += keyframe.live_by_address.capacity() * sizeof(Row);
+    bytes += keyframe.live_by_address.ResidentBytes();
   }
   return bytes;
 }

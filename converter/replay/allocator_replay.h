@@ -36,6 +36,10 @@ class AllocatorReplay {
  public:
   // Linear in the trace's rows. Both must outlive the replay.
   AllocatorReplay(const HostTrace& host, const AllocatorTrace& trace);
+  // Not replayed: VisitState() says what it comes to, IsSound() whether that
+  // can be.
+  AllocatorReplay(const HostTrace& host, const AllocatorTrace& trace,
+                  NotReplayed);
   AllocatorReplay(const AllocatorReplay&) = delete;
   AllocatorReplay& operator=(const AllocatorReplay&) = delete;
 
@@ -110,12 +114,22 @@ class AllocatorReplay {
   // Memory held by the replay, without the trace's.
   uint64_t ResidentBytes() const;
 
- private:
+  // All that a replay came to, for who keeps it.
+  template <typename Visitor>
+  void VisitState(Visitor& visit) {
+    visit(partner_, replacements_, regions_, regions_derived_, usage_,
+          keyframes_, failure_positions_, peak_position_, alloc_count_,
+          free_count_, largest_request_bytes_, quality_);
+  }
+  // Every number in it that is used as an index is one.
+  bool IsSound() const;
+
   struct Keyframe {
     Position position = 0;
-    std::vector<Row> live_by_address;
+    Column<Row> live_by_address;
   };
 
+ private:
   void MatchFrees();
   void NoteRequest(Row row);
   void CollectRegions();
@@ -126,7 +140,7 @@ class AllocatorReplay {
 
   const HostTrace& host_;
   const AllocatorTrace& trace_;
-  std::vector<Row> partner_;
+  Column<Row> partner_;
   std::vector<std::pair<Row, Row>> replacements_;
   std::vector<RegionChange> regions_;
   bool regions_derived_ = false;

@@ -149,6 +149,23 @@ UsageTimeline::UsageTimeline(const AllocatorReplay* replay,
   Walk(Usage());
 }
 
+UsageTimeline::UsageTimeline(const AllocatorReplay* replay, NotReplayed)
+    : replay_(replay), by_site_(WholeSites(replay->host().sites)) {}
+
+bool UsageTimeline::IsSound() const {
+  const Position end = replay_->trace().row_count();
+  if (blocks_.size() != end / kBlockRows + 1) return false;
+  size_t size = std::max<size_t>(1, (end + kBlockRows - 1) / kBlockRows);
+  for (const Column<UsageExtremes>& level : levels_) {
+    if (level.size() != size) return false;
+    for (const UsageExtremes& extremes : level) {
+      if (extremes.in_use_max_position > end) return false;
+    }
+    size = (size + kFanOut - 1) / kFanOut;
+  }
+  return !levels_.empty() && levels_.back().size() <= kFanOut;
+}
+
 void UsageTimeline::Walk(Usage usage) {
   const Position end = replay_->trace().row_count();
   if (replay_->regions_derived()) {
@@ -156,13 +173,15 @@ void UsageTimeline::Walk(Usage usage) {
       usage.reserved_bytes += region.size_bytes;
     }
   }
-  blocks_.reserve(end / kBlockRows + 1);
-  levels_.emplace_back().reserve(end / kBlockRows + 1);
+  std::vector<Usage> blocks;
+  std::vector<UsageExtremes> level;
+  blocks.reserve(end / kBlockRows + 1);
+  level.reserve(end / kBlockRows + 1);
   static_assert(kBlockRows == ChangingRows::kBlockRows);
   ChangingRows changing(*replay_, by_site_, kept_);
   for (Position begin = 0; begin < end; begin += kBlockRows) {
     StopIfCancelled(begin);
-    blocks_.push_back(usage);
+    blocks.push_back(usage);
     UsageExtremes extremes = ExtremesOf(usage, begin);
     uint64_t rows = changing.OfBlock(begin);
     if (end - begin < kBlockRows) rows &= (uint64_t{1} << (end - begin)) - 1;
@@ -170,10 +189,12 @@ void UsageTimeline::Walk(Usage usage) {
       const Row row = begin + static_cast<Row>(__builtin_ctzll(rows));
       if (Apply(row, &usage)) extremes.Include(usage, row + 1);
     }
-    levels_[0].push_back(extremes);
+    level.push_back(extremes);
   }
-  if (end == 0) levels_[0].push_back(ExtremesOf(usage, 0));
-  if (end % kBlockRows == 0) blocks_.push_back(usage);
+  if (end == 0) level.push_back(ExtremesOf(usage, 0));
+  if (end % kBlockRows == 0) blocks.push_back(usage);
+  blocks_ = std::move(blocks);
+  levels_.emplace_back(std::move(level));
   BuildPyramid();
 }
 
@@ -229,7 +250,7 @@ void UsageTimeline::ReleaseReplaced(Row alloc, Usage* usage) const {
 
 void UsageTimeline::BuildPyramid() {
   while (levels_.back().size() > kFanOut) {
-    const std::vector<UsageExtremes>& below = levels_.back();
+    const Column<UsageExtremes>& below = levels_.back();
     std::vector<UsageExtremes> level;
     level.reserve((below.size() + kFanOut - 1) / kFanOut);
     for (size_t i = 0; i < below.size(); i += kFanOut) {
@@ -238,7 +259,7 @@ void UsageTimeline::BuildPyramid() {
       for (size_t j = i + 1; j < end; ++j) extremes.Include(below[j]);
       level.push_back(extremes);
     }
-    levels_.push_back(std::move(level));
+    levels_.emplace_back(std::move(level));
   }
 }
 
@@ -290,9 +311,9 @@ UsageExtremes UsageTimeline::Over(Position begin, Position end) const {
 
 uint64_t UsageTimeline::ResidentBytes() const {
   uint64_t bytes = by_site_.capacity() * sizeof(Usage) + kept_.capacity() / 8 +
-                   blocks_.capacity() * sizeof(Usage);
+                   blocks_.ResidentBytes();
   for (const auto& level : levels_) {
-    bytes += level.capacity() * sizeof(UsageExtremes);
+    bytes += level.ResidentBytes();
   }
   return bytes;
 }

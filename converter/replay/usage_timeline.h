@@ -12,10 +12,14 @@
 #include <vector>
 
 #include "converter/trace/allocator_trace.h"
+#include "converter/trace/column.h"
 
 namespace oom_forensics {
 
 class AllocatorReplay;
+
+// Tells a constructor that VisitState() will say what a replay came to.
+struct NotReplayed {};
 
 // What is live at a position.
 struct Usage {
@@ -60,11 +64,20 @@ class UsageTimeline {
   explicit UsageTimeline(const AllocatorReplay* replay);
   UsageTimeline(const AllocatorReplay* replay, std::vector<Usage> by_site,
                 const RowFilter& filter = nullptr);
+  UsageTimeline(const AllocatorReplay* replay, NotReplayed);
 
   Usage At(Position position) const;
   // Over the states of positions begin to end, both included.
   UsageExtremes Over(Position begin, Position end) const;
   uint64_t ResidentBytes() const;
+
+  // What counting all allocations came to, for who keeps it.
+  template <typename Visitor>
+  void VisitState(Visitor& visit) {
+    visit(blocks_, levels_);
+  }
+  // It covers the trace's rows.
+  bool IsSound() const;
 
  private:
   static constexpr uint32_t kBlockRows = 64;
@@ -85,9 +98,9 @@ class UsageTimeline {
   // One bit per row: kept by the filter. Empty: all are.
   std::vector<bool> kept_;
   // State at position i * kBlockRows.
-  std::vector<Usage> blocks_;
+  Column<Usage> blocks_;
   // levels_[0][i]: over positions i * kBlockRows ... (i + 1) * kBlockRows.
-  std::vector<std::vector<UsageExtremes>> levels_;
+  std::vector<Column<UsageExtremes>> levels_;
 };
 
 }  // namespace oom_forensics

@@ -5,11 +5,11 @@
 namespace oom_forensics {
 
 HostAnalysis::HostAnalysis(std::unique_ptr<const HostTrace> trace)
-    : trace_(std::move(trace)) {
-  allocators_.reserve(trace_->allocators.size());
-  for (const AllocatorTrace& allocator : trace_->allocators) {
-    allocators_.push_back(
-        std::make_unique<AllocatorReplay>(*trace_, allocator));
+    : host_{std::move(trace), {}} {
+  host_.allocators.reserve(host_.trace->allocators.size());
+  for (const AllocatorTrace& allocator : host_.trace->allocators) {
+    host_.allocators.push_back(
+        std::make_unique<AllocatorReplay>(*host_.trace, allocator));
   }
 }
 
@@ -27,7 +27,7 @@ void HostAnalysis::DropAnswers() const {
 
 uint64_t HostAnalysis::ResidentBytes() const {
   uint64_t bytes = cache_.ResidentBytes() + oom_cache_.ResidentBytes();
-  for (const auto& allocator : allocators_) {
+  for (const auto& allocator : host_.allocators) {
     bytes += allocator->ResidentBytes() + allocator->trace().ResidentBytes();
   }
   for (const CompiledModule& module : trace().modules) {

@@ -3,12 +3,14 @@
 #define OOM_FORENSICS_CONVERTER_RUN_HOST_ANALYSIS_H_
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "converter/forensics/roles.h"
 #include "converter/replay/allocator_replay.h"
+#include "converter/replay/replayed_host.h"
 #include "converter/run/answer_cache.h"
 #include "converter/trace/host_trace.h"
 
@@ -18,13 +20,15 @@ class HostAnalysis {
  public:
   // Replays every allocator of the trace.
   explicit HostAnalysis(std::unique_ptr<const HostTrace> trace);
+  explicit HostAnalysis(ReplayedHost host) : host_(std::move(host)) {}
   HostAnalysis(const HostAnalysis&) = delete;
   HostAnalysis& operator=(const HostAnalysis&) = delete;
 
-  const HostTrace& trace() const { return *trace_; }
+  const HostTrace& trace() const { return *host_.trace; }
+  const ReplayedHost& replayed() const { return host_; }
   // In the order of trace().allocators.
   const std::vector<std::unique_ptr<AllocatorReplay>>& allocators() const {
-    return allocators_;
+    return host_.allocators;
   }
   // The roles of one of allocators()' allocations. Made when first asked for.
   const RoleClassifier& Roles(const AllocatorReplay& replay) const;
@@ -38,8 +42,7 @@ class HostAnalysis {
   uint64_t ResidentBytes() const;
 
  private:
-  std::unique_ptr<const HostTrace> trace_;
-  std::vector<std::unique_ptr<AllocatorReplay>> allocators_;
+  ReplayedHost host_;
   mutable absl::Mutex mutex_;
   mutable absl::flat_hash_map<const AllocatorReplay*,
                               std::unique_ptr<const RoleClassifier>>

@@ -1,11 +1,13 @@
 #include "converter/run/host_store.h"
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "converter/cache/column_cache.h"
 
 namespace oom_forensics {
 namespace {
@@ -18,6 +20,19 @@ uint64_t EstimateBytes(const std::string& path) {
   std::error_code error;
   const uintmax_t file_bytes = std::filesystem::file_size(path, error);
   return error ? 0 : file_bytes * kResidentBytesPerFileByte;
+}
+
+// Null where its columns were not kept, or take more room than there is; 0: no
+// limit.
+SharedHost FindKept(const ColumnCache& cache,
+                    const std::optional<ColumnCache::Entry>& entry,
+                    uint64_t room_bytes) {
+  if (!entry.has_value()) return nullptr;
+  std::optional<ReplayedHost> kept = cache.Find(*entry);
+  if (!kept.has_value()) return nullptr;
+  auto host = std::make_shared<const HostAnalysis>(*std::move(kept));
+  const bool fits = room_bytes == 0 || host->ResidentBytes() <= room_bytes;
+  return fits ? host : nullptr;
 }
 
 }  // namespace
@@ -100,14 +115,22 @@ absl::Status HostStore::Read(size_t index, uint64_t estimate_bytes,
   ReadOptions options = options_;
   options.max_resident_bytes = *room_bytes;
   options.progress = progress;
-  auto trace = ReadTrace(slots_[index].path, options);
-  if (!trace.ok()) return trace.status();
-  auto host = std::make_shared<const HostAnalysis>(*std::move(trace));
+  const ColumnCache cache = ColumnCache::OfUser();
+  const auto entry = cache.EntryOf(slots_[index].path, options.allow_truncated);
+  SharedHost host = FindKept(cache, entry, *room_bytes);
+  std::shared_ptr<void> keeping;
+  if (host == nullptr) {
+    auto trace = ReadTrace(slots_[index].path, options);
+    if (!trace.ok()) return trace.status();
+    host = std::make_shared<const HostAnalysis>(*std::move(trace));
+    if (entry.has_value()) keeping = cache.KeepBeside(*entry, host->replayed());
+  }
   const uint64_t resident_bytes = host->ResidentBytes();
   use(host);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     slots_[index].host = std::move(host);
+    slots_[index].keeping = std::move(keeping);
     slots_[index].resident_bytes = resident_bytes;
   }
   reservation.set_held_bytes(resident_bytes);
@@ -147,6 +170,7 @@ uint64_t HostStore::LetGo(uint64_t bytes) {
       }
     }
     if (oldest == nullptr) break;
+    oldest->keeping.reset();
     oldest->host.reset();
     released_bytes += oldest->resident_bytes;
   }

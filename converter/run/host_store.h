@@ -48,6 +48,9 @@ class HostStore {
     std::string path;
     // Null: not in memory.
     SharedHost host;
+    // Keeps the host's columns for the next opening until it is dropped, which
+    // must be before the host is; null: nothing is to be kept.
+    std::shared_ptr<void> keeping;
     // Once it was read: what it takes.
     uint64_t resident_bytes = 0;
     // Higher: used later.

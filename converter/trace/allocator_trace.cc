@@ -33,16 +33,12 @@ Position AllocatorTrace::PositionAt(int64_t time_ps_bound) const {
 }
 
 uint64_t AllocatorTrace::ResidentBytes() const {
-  uint64_t bytes = time_ps.capacity() * sizeof(int64_t) +
-                   address.capacity() * sizeof(uint64_t) +
-                   site.capacity() * sizeof(SiteId) +
-                   context.capacity() * sizeof(uint32_t) +
-                   kind_of.capacity() * sizeof(RowKind) +
-                   baseline_age_ns.capacity() * sizeof(uint64_t) +
-                   contexts.capacity() * sizeof(EventContext) +
-                   failures.capacity() * sizeof(FailedRequest) +
-                   regions.capacity() * sizeof(RegionChange) +
-                   weights.capacity() * sizeof(float);
+  uint64_t bytes =
+      time_ps.ResidentBytes() + address.ResidentBytes() + site.ResidentBytes() +
+      context.ResidentBytes() + kind_of.ResidentBytes() +
+      baseline_age_ns.ResidentBytes() + contexts.ResidentBytes() +
+      failures.capacity() * sizeof(FailedRequest) +
+      regions.capacity() * sizeof(RegionChange) + weights.ResidentBytes();
   for (const FailedRequest& failure : failures) {
     if (failure.memory_dump == nullptr) continue;
     bytes += failure.memory_dump->capacity() /

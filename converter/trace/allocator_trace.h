@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "converter/quality/quality_log.h"
+#include "converter/trace/column.h"
 #include "converter/trace/site_table.h"
 #include "proto/datasets.pb.h"
 
@@ -102,22 +103,22 @@ struct AllocatorTrace {
 
   Position baseline_rows = 0;
   // Picoseconds since HostTrace::origin_ns, never falling.
-  std::vector<int64_t> time_ps;
-  std::vector<uint64_t> address;
+  Column<int64_t> time_ps;
+  Column<uint64_t> address;
   // The site of kAlloc and kFailed, an index into regions for kRegion..., 0 for
   // kFree.
-  std::vector<SiteId> site;
+  Column<SiteId> site;
   // Index into contexts.
-  std::vector<uint32_t> context;
-  std::vector<RowKind> kind_of;
+  Column<uint32_t> context;
+  Column<RowKind> kind_of;
 
   // For the baseline's rows: how long before the recording each was made.
-  std::vector<uint64_t> baseline_age_ns;
-  std::vector<EventContext> contexts;
+  Column<uint64_t> baseline_age_ns;
+  Column<EventContext> contexts;
   std::vector<FailedRequest> failures;
   std::vector<RegionChange> regions;
   // How many each row stands for; empty: 1 each.
-  std::vector<float> weights;
+  Column<float> weights;
 
   QualityLog quality;
 

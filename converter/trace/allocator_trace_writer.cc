@@ -38,16 +38,16 @@ AllocatorTraceWriter::AllocatorTraceWriter(std::string name, Source source,
     : sites_(sites) {
   trace_.name = std::move(name);
   trace_.source = source;
-  trace_.contexts.emplace_back();
+  contexts_.emplace_back();
 }
 
 void AllocatorTraceWriter::Reserve(uint64_t rows) {
-  rows = std::min<uint64_t>(rows + trace_.row_count(), kMaxRows);
-  trace_.time_ps.reserve(rows);
-  trace_.address.reserve(rows);
-  trace_.site.reserve(rows);
-  trace_.context.reserve(rows);
-  trace_.kind_of.reserve(rows);
+  rows = std::min<uint64_t>(rows + row_count(), kMaxRows);
+  time_ps_.reserve(rows);
+  address_.reserve(rows);
+  site_.reserve(rows);
+  context_.reserve(rows);
+  kind_of_.reserve(rows);
 }
 
 bool AllocatorTraceWriter::IsPossible(uint64_t address, uint64_t size_bytes) {
@@ -60,7 +60,7 @@ bool AllocatorTraceWriter::IsPossible(uint64_t address, uint64_t size_bytes) {
 
 bool AllocatorTraceWriter::Append(RowKind kind, const RowStamp& stamp,
                                   uint64_t address, SiteId site) {
-  const Row row = trace_.row_count();
+  const auto row = static_cast<Row>(row_count());
   if (row == kMaxRows) {
     trace_.quality.Add(QualityCounter::kDroppedEvents);
     return false;
@@ -69,27 +69,26 @@ bool AllocatorTraceWriter::Append(RowKind kind, const RowStamp& stamp,
   if (time_ps != stamp.time_ps) {
     trace_.quality.Add(QualityCounter::kTimeOutOfRange);
   }
-  if (row > trace_.baseline_rows && time_ps < trace_.time_ps.back()) {
+  if (row > trace_.baseline_rows && time_ps < time_ps_.back()) {
     sorted_ = false;
     trace_.quality.Add(QualityCounter::kUnsortedEvents);
   }
-  const EventContext& last = trace_.contexts.back();
+  const EventContext& last = contexts_.back();
   if (last.step_id != stamp.context.step_id ||
       last.thread != stamp.context.thread) {
-    trace_.contexts.push_back(stamp.context);
+    contexts_.push_back(stamp.context);
   }
   const bool weighted =
       std::isfinite(stamp.weight) && stamp.weight > 0 && stamp.weight != 1.0;
-  if (weighted && trace_.weights.empty()) trace_.weights.assign(row, 1.0F);
-  if (weighted || !trace_.weights.empty()) {
-    trace_.weights.push_back(weighted ? static_cast<float>(stamp.weight)
-                                      : 1.0F);
+  if (weighted && weights_.empty()) weights_.assign(row, 1.0F);
+  if (weighted || !weights_.empty()) {
+    weights_.push_back(weighted ? static_cast<float>(stamp.weight) : 1.0F);
   }
-  trace_.kind_of.push_back(kind);
-  trace_.time_ps.push_back(time_ps);
-  trace_.address.push_back(address);
-  trace_.site.push_back(site);
-  trace_.context.push_back(static_cast<uint32_t>(trace_.contexts.size() - 1));
+  kind_of_.push_back(kind);
+  time_ps_.push_back(time_ps);
+  address_.push_back(address);
+  site_.push_back(site);
+  context_.push_back(static_cast<uint32_t>(contexts_.size() - 1));
   return true;
 }
 
@@ -98,20 +97,20 @@ void AllocatorTraceWriter::AddBaselineChunk(const RowStamp& stamp,
                                             uint64_t age_ns) {
   if (!IsPossible(address, sites_->Get(site).allocated_bytes)) return;
   if (!Append(RowKind::kAlloc, stamp, address, site)) return;
-  trace_.baseline_rows = trace_.row_count();
-  trace_.baseline_age_ns.push_back(age_ns);
+  trace_.baseline_rows = static_cast<Position>(row_count());
+  baseline_age_ns_.push_back(age_ns);
 }
 
 void AllocatorTraceWriter::AddBaselineRegion(const RowStamp& stamp,
                                              uint64_t address,
                                              uint64_t size_bytes) {
   if (!IsPossible(address, size_bytes)) return;
-  const Row row = trace_.row_count();
+  const auto row = static_cast<Row>(row_count());
   const auto index = static_cast<SiteId>(trace_.regions.size());
   if (!Append(RowKind::kRegionAdd, stamp, address, index)) return;
   trace_.regions.push_back({row, address, size_bytes, true});
-  trace_.baseline_rows = trace_.row_count();
-  trace_.baseline_age_ns.push_back(0);
+  trace_.baseline_rows = static_cast<Position>(row_count());
+  baseline_age_ns_.push_back(0);
 }
 
 void AllocatorTraceWriter::AddAlloc(const RowStamp& stamp, uint64_t address,
@@ -126,7 +125,7 @@ void AllocatorTraceWriter::AddFree(const RowStamp& stamp, uint64_t address) {
 
 void AllocatorTraceWriter::AddFailure(const RowStamp& stamp, SiteId site,
                                       FailedRequest failure) {
-  failure.row = trace_.row_count();
+  failure.row = static_cast<Row>(row_count());
   if (!Append(RowKind::kFailed, stamp, 0, site)) return;
   trace_.failures.push_back(std::move(failure));
 }
@@ -134,7 +133,7 @@ void AllocatorTraceWriter::AddFailure(const RowStamp& stamp, SiteId site,
 void AllocatorTraceWriter::AddRegion(const RowStamp& stamp, uint64_t address,
                                      uint64_t size_bytes, bool added) {
   if (!IsPossible(address, size_bytes)) return;
-  const Row row = trace_.row_count();
+  const auto row = static_cast<Row>(row_count());
   const auto index = static_cast<SiteId>(trace_.regions.size());
   const RowKind kind = added ? RowKind::kRegionAdd : RowKind::kRegionRemove;
   if (!Append(kind, stamp, address, index)) return;
@@ -143,17 +142,16 @@ void AllocatorTraceWriter::AddRegion(const RowStamp& stamp, uint64_t address,
 
 void AllocatorTraceWriter::SortEvents() {
   const Row first = trace_.baseline_rows;
-  std::vector<Row> order(trace_.row_count() - first);
+  std::vector<Row> order(row_count() - first);
   std::iota(order.begin(), order.end(), first);
-  std::stable_sort(order.begin(), order.end(), [this](Row a, Row b) {
-    return trace_.time_ps[a] < trace_.time_ps[b];
-  });
-  Permute(order, first, &trace_.time_ps);
-  Permute(order, first, &trace_.address);
-  Permute(order, first, &trace_.site);
-  Permute(order, first, &trace_.context);
-  Permute(order, first, &trace_.kind_of);
-  Permute(order, first, &trace_.weights);
+  std::stable_sort(order.begin(), order.end(),
+                   [this](Row a, Row b) { return time_ps_[a] < time_ps_[b]; });
+  Permute(order, first, &time_ps_);
+  Permute(order, first, &address_);
+  Permute(order, first, &site_);
+  Permute(order, first, &context_);
+  Permute(order, first, &kind_of_);
+  Permute(order, first, &weights_);
   std::vector<Row> new_row_of(order.size());
   for (Row i = 0; i < order.size(); ++i)
     new_row_of[order[i] - first] = first + i;
@@ -168,18 +166,20 @@ void AllocatorTraceWriter::SortEvents() {
               return a.row < b.row;
             });
   for (size_t i = 0; i < trace_.regions.size(); ++i) {
-    trace_.site[trace_.regions[i].row] = static_cast<SiteId>(i);
+    site_[trace_.regions[i].row] = static_cast<SiteId>(i);
   }
 }
 
 AllocatorTrace AllocatorTraceWriter::Finish() {
   if (!sorted_) SortEvents();
-  trace_.time_ps.shrink_to_fit();
-  trace_.address.shrink_to_fit();
-  trace_.site.shrink_to_fit();
-  trace_.context.shrink_to_fit();
-  trace_.kind_of.shrink_to_fit();
-  trace_.contexts.shrink_to_fit();
+  trace_.time_ps = std::move(time_ps_);
+  trace_.address = std::move(address_);
+  trace_.site = std::move(site_);
+  trace_.context = std::move(context_);
+  trace_.kind_of = std::move(kind_of_);
+  trace_.baseline_age_ns = std::move(baseline_age_ns_);
+  trace_.contexts = std::move(contexts_);
+  trace_.weights = std::move(weights_);
   return std::move(trace_);
 }
 

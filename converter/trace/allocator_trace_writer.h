@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "converter/trace/allocator_trace.h"
 #include "converter/trace/site_table.h"
@@ -46,7 +47,7 @@ class AllocatorTraceWriter {
   void AddRegion(const RowStamp& stamp, uint64_t address, uint64_t size_bytes,
                  bool added);
 
-  uint64_t row_count() const { return trace_.row_count(); }
+  uint64_t row_count() const { return kind_of_.size(); }
   // Sorts the events by time where they are not (equal times keep their order)
   // and gives the trace away.
   AllocatorTrace Finish();
@@ -58,7 +59,16 @@ class AllocatorTraceWriter {
   void SortEvents();
 
   const SiteTable* sites_;
+  // Its columns are filled at the end.
   AllocatorTrace trace_;
+  std::vector<int64_t> time_ps_;
+  std::vector<uint64_t> address_;
+  std::vector<SiteId> site_;
+  std::vector<uint32_t> context_;
+  std::vector<RowKind> kind_of_;
+  std::vector<uint64_t> baseline_age_ns_;
+  std::vector<EventContext> contexts_;
+  std::vector<float> weights_;
   bool sorted_ = true;
 };
 

@@ -117,6 +117,12 @@ class SourceTable {
 
   bool empty() const { return stacks_.size() == 1 && ops_.empty(); }
 
+  // All that is in it, for who keeps it.
+  template <typename Visitor>
+  void VisitState(Visitor& visit) {
+    visit(lines_, line_ids_, stacks_, stack_of_id_, ops_, texts_, keepers_);
+  }
+
  private:
   // Above all ids that are recorded: a stack is known by a size as by an id.
   static constexpr uint64_t kSizes = uint64_t{1} << 63;
