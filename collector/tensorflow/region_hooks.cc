@@ -23,6 +23,9 @@ constexpr struct {
     {"tensorflow::MklSubAllocator", "N10tensorflow15MklSubAllocatorE"},
     {"stream_executor::DeviceMemAllocator",
      "N15stream_executor18DeviceMemAllocatorE"},
+    // Pinned memory, in TensorFlow 2.15 and 2.18.
+    {"stream_executor::DeviceHostAllocator",
+     "N15stream_executor19DeviceHostAllocatorE"},
     {"stream_executor::StreamExecutorAllocator",
      "N15stream_executor23StreamExecutorAllocatorE"},
 };
@@ -73,9 +76,10 @@ void HookedFree(void* self, void* address, size_t num_bytes) {
 }
 
 constexpr Alloc kHookedAllocs[kClassCount] = {HookedAlloc<0>, HookedAlloc<1>,
-                                              HookedAlloc<2>, HookedAlloc<3>};
-constexpr Free kHookedFrees[kClassCount] = {HookedFree<0>, HookedFree<1>,
-                                            HookedFree<2>, HookedFree<3>};
+                                              HookedAlloc<2>, HookedAlloc<3>,
+                                              HookedAlloc<4>};
+constexpr Free kHookedFrees[kClassCount] = {
+    HookedFree<0>, HookedFree<1>, HookedFree<2>, HookedFree<3>, HookedFree<4>};
 
 bool HookClass(const VTable& vtable, size_t index, size_t alloc_slot,
                size_t free_slot) {

@@ -13,6 +13,7 @@ from recordings.recording import Recording
 
 Run = Callable[..., Recording]
 Failures = Callable[..., list[Any]]
+MIB = 1 << 20
 BATCH = "--batch-size=2048"
 ACTIVATION_BYTES = 4 * 2048 * 32 * 32 * 64
 
@@ -41,4 +42,16 @@ def test_cudas_own_pool_has_the_limit_of_its_device(
     for oom in ooms:
         assert oom["allocator"] == "gpu_async_0#0"
         assert oom["verdict"]["kind"] == "CAPACITY"
+    assert ooms
+
+
+@older
+def test_the_pool_of_pinned_memory_has_the_map_of_tensorflows_own_dump(
+    run: Run, failures: Failures, version: str
+) -> None:
+    limit = {"TF_GPU_HOST_MEM_LIMIT_IN_MB": "64"}
+    ooms = failures(run("cnn.py", BATCH, exit_code=1, tf=limit, version=version, MEMORY="1900MiB"))
+    for oom in ooms:
+        assert oom["allocator"] == "gpu_host_bfc#0"
+        assert int(oom["limitBytes"]) == 64 * MIB
     assert ooms
