@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "converter/counterfactual/recorded_step.h"
 #include "converter/counterfactual/successive_steps.h"
 #include "converter/testing/trace_builder.h"
 #include "gtest/gtest.h"
@@ -317,6 +318,37 @@ TEST(CounterfactualTest, WhatIsLeftOutLeavesItsPlaceToTheStep) {
   EXPECT_EQ(step.PeakOf(0).low_bytes - freed.PeakOf(0).low_bytes, 24 * kMiB);
   EXPECT_EQ(freed.FitOf(0, 64 * kMiB), Fit::kFits);
   EXPECT_EQ(step.FitOf(0, 64 * kMiB), Fit::kDoesNotFit);
+}
+
+// Two tensors at once, one after another; `marked`: within a training step.
+std::unique_ptr<Run> EndedRun(bool marked) {
+  test::TraceBuilder trace;
+  trace.Region(kBase, 64 * kMiB).Alloc(kBase, {"weights", "", 1, 2 * kMiB});
+  if (marked) trace.Step(5);
+  for (const char* op : {"MatMul", "Relu"}) {
+    trace.Alloc(kBase + 2 * kMiB, {op, "", 1, 8 * kMiB});
+    trace.Alloc(kBase + 10 * kMiB, {op, "", 1, 16 * kMiB});
+    trace.Free(kBase + 2 * kMiB).Free(kBase + 10 * kMiB);
+  }
+  if (marked) trace.EndStep();
+  return trace.Open();
+}
+
+TEST(CounterfactualTest, ARecordingWithoutMarkedStepsIsOneStep) {
+  for (const bool marked : {false, true}) {
+    const auto run = EndedRun(marked);
+    const SharedHost host = run->Load(0);
+    const AllocatorReplay& replay = *host->allocators()[0];
+    auto step = HeaviestStep(replay, host->Roles(replay), 64 * kMiB);
+    ASSERT_TRUE(step.has_value());
+    EXPECT_EQ(step->forecast.step_id, marked ? 5 : 0);
+    EXPECT_EQ(step->forecast.function, marked ? "" : kWholeRecording);
+    const Counterfactual asked(
+        std::make_shared<const ForecastTrace>(step->forecast),
+        std::move(step->stream));
+    EXPECT_EQ(asked.live_bytes(), marked ? 2 * kMiB : 0);
+    EXPECT_EQ(asked.PeakOf(0).high_bytes, 26 * kMiB);
+  }
 }
 
 TEST(CounterfactualTest, TheRequestWithoutAPlaceIsNamed) {

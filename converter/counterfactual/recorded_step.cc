@@ -10,32 +10,39 @@
 namespace oom_forensics {
 namespace {
 
-// Rows [begin, end) of a step.
-struct StepRows {
-  int64_t number = 0;
-  Position begin = 0;
-  Position end = 0;
-};
+// A recording of more rows is not replayed as one step.
+constexpr Position kMostRowsOfAll = 100'000;
 
-std::optional<StepRows> FindHeaviest(const AllocatorReplay& replay,
-                                     Position end) {
-  const AllocatorTrace& trace = replay.trace();
-  std::optional<StepRows> heaviest;
+// Of those that the program or Keras marked.
+std::optional<StepSpan> FindHeaviest(const AllocatorReplay& replay) {
+  if (replay.host().steps.empty()) return std::nullopt;
+  const Position begin = replay.trace().baseline_rows;
+  const Position end = replay.end_position();
+  const StepIndex steps(replay, end);
+  std::optional<StepSpan> heaviest;
   uint64_t most_bytes = 0;
-  for (const TrainingStep& step : replay.host().steps) {
-    const StepRows rows{step.number, trace.PositionAt(step.begin_ps),
-                        trace.PositionAt(step.end_ps)};
-    if (rows.end > end || rows.begin >= rows.end ||
-        rows.begin <= trace.baseline_rows) {
-      continue;
-    }
+  for (const StepSpan& span : steps.spans()) {
+    // What began before the recording is not known whole.
+    if (span.begin <= begin) continue;
     const uint64_t bytes =
-        replay.usage().Over(rows.begin, rows.end).in_use_max_bytes;
+        replay.usage().Over(span.begin, span.end).in_use_max_bytes;
     if (bytes <= most_bytes) continue;
     most_bytes = bytes;
-    heaviest = rows;
+    heaviest = span;
   }
   return heaviest;
+}
+
+// Everything, where nobody marked a step: what repeats need not be all of one.
+std::optional<StepSpan> WholeRecording(const AllocatorReplay& replay) {
+  const AllocatorTrace& trace = replay.trace();
+  const Position end = replay.end_position();
+  if (!trace.has_layout || !replay.host().steps.empty() ||
+      end <= trace.baseline_rows ||
+      end - trace.baseline_rows > kMostRowsOfAll) {
+    return std::nullopt;
+  }
+  return StepSpan{0, trace.baseline_rows, end};
 }
 
 class StepReader {
@@ -92,17 +99,18 @@ class StepReader {
 
 ForecastTrace RecordedForecast(const AllocatorReplay& replay,
                                const std::optional<BatchDimension>& batch,
-                               Row begin, Row end,
+                               const StepSpan& rows,
                                const std::vector<Row>& taken) {
   const AllocatorTrace& trace = replay.trace();
   ForecastTrace forecast;
   forecast.origin = kRecordedOrigin;
   forecast.allocator = trace.name;
+  forecast.step_id = rows.number;
   forecast.batch = batch.has_value() ? batch->size() : 0;
   forecast.orders.push_back({"recorded", {}});
   StepReader reader(replay, batch);
   for (const Row row : taken) reader.Ask(row, &forecast);
-  for (Row row = begin; row < end; ++row) {
+  for (Row row = rows.begin; row < rows.end; ++row) {
     if (trace.kind_of[row] == RowKind::kAlloc) {
       reader.Ask(row, &forecast);
       ++forecast.op_count;
@@ -116,20 +124,22 @@ ForecastTrace RecordedForecast(const AllocatorReplay& replay,
 
 std::optional<RecordedStep> HeaviestStep(const AllocatorReplay& replay,
                                          const RoleClassifier& roles,
-                                         Position end, uint64_t limit_bytes) {
-  const std::optional<StepRows> rows = FindHeaviest(replay, end);
+                                         uint64_t limit_bytes) {
+  std::optional<StepSpan> rows = FindHeaviest(replay);
+  const bool is_step = rows.has_value();
+  if (!is_step) rows = WholeRecording(replay);
   if (!rows.has_value()) return std::nullopt;
-  const std::vector<Row> live = replay.LiveAt(rows->begin);
+  const Position peak =
+      replay.usage().Over(rows->begin, rows->end).in_use_max_position;
   const std::optional<BatchDimension> batch =
-      RecordedBatch(replay, roles, live, rows->end);
+      RecordedBatch(replay, roles, replay.LiveAt(peak), rows->end);
   std::vector<Row> taken;
-  for (const Row row : live) {
+  for (const Row row : replay.LiveAt(rows->begin)) {
     if (!replay.IsLiveAt(row, rows->end)) taken.push_back(row);
   }
   RecordedStep step;
-  step.number = rows->number;
-  step.forecast = RecordedForecast(replay, batch, static_cast<Row>(rows->begin),
-                                   static_cast<Row>(rows->end), taken);
+  step.forecast = RecordedForecast(replay, batch, *rows, taken);
+  if (!is_step) step.forecast.function = kWholeRecording;
   step.stream = StreamAt(replay, rows->begin, limit_bytes, step.forecast,
                          /*order=*/nullptr);
   step.stream.taken_rows = std::move(taken);

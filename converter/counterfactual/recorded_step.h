@@ -10,6 +10,7 @@
 #include "converter/counterfactual/step_stream.h"
 #include "converter/forensics/batch_dimension.h"
 #include "converter/forensics/roles.h"
+#include "converter/forensics/step_index.h"
 #include "converter/replay/allocator_replay.h"
 #include "converter/trace/forecast_trace.h"
 
@@ -29,8 +30,10 @@ std::optional<BatchDimension> RecordedBatch(const AllocatorReplay& replay,
                                             const std::vector<Row>& live,
                                             Row last);
 
+// ForecastTrace.function where the whole recording stands in for a step.
+inline constexpr char kWholeRecording[] = "all that was recorded";
+
 struct RecordedStep {
-  int64_t number = 0;
   // Its requests in the one order that was recorded, each scaled by the batch
   // where the shapes tell it.
   ForecastTrace forecast;
@@ -38,19 +41,20 @@ struct RecordedStep {
   StepStream stream;
 };
 
-// The requests of rows [begin, end) and what becomes of them, in the order in
-// which they were recorded, with those of `taken`, which are older, before
-// them.
+// The requests of a step and what becomes of them, in the order in which they
+// were recorded, with those of `taken`, which are older, before them. Its
+// step_id is the step's number.
 ForecastTrace RecordedForecast(const AllocatorReplay& replay,
                                const std::optional<BatchDimension>& batch,
-                               Row begin, Row end,
+                               const StepSpan& rows,
                                const std::vector<Row>& taken);
 
-// The step of highest use among those that ended before `end`; nothing where no
-// step is recorded whole.
+// The step of highest use in a recording that no out-of-memory ended. Where
+// nobody marked its steps, all of it; nothing where that is too much to
+// replay, or the pool's layout is not known.
 std::optional<RecordedStep> HeaviestStep(const AllocatorReplay& replay,
                                          const RoleClassifier& roles,
-                                         Position end, uint64_t limit_bytes);
+                                         uint64_t limit_bytes);
 
 }  // namespace oom_forensics
 

@@ -14,8 +14,7 @@ namespace {
 
 // A completed step that did what the failed one was to do.
 struct CompletedStep {
-  Row begin = 0;
-  Row end = 0;
+  StepSpan rows;
   // Where the failed step begins.
   Row failed_begin = 0;
 };
@@ -95,7 +94,7 @@ std::optional<CompletedStep> FindCompletedStep(const AllocatorReplay& replay,
     }
     const uint64_t taken_bytes = GrowthIn(replay, begin, end);
     if (found.has_value() && taken_bytes <= most_bytes) continue;
-    found = {begin, end, failed_begin};
+    found = {{spans[spans.size() - 1 - i].number, begin, end}, failed_begin};
     most_bytes = taken_bytes;
   }
   return found;
@@ -119,14 +118,14 @@ Replaced FindReplaced(const AllocatorReplay& replay,
     before_failed[RequestOf(replay, row)].push_back(row);
   }
   Replaced replaced;
-  std::vector<Row> before = replay.LiveAt(completed.begin);
+  std::vector<Row> before = replay.LiveAt(completed.rows.begin);
   std::sort(before.begin(), before.end(), std::greater<>());
   for (const Row row : before) {
     const auto like = before_failed.find(RequestOf(replay, row));
     if (like == before_failed.end() || like->second.empty()) continue;
     const Row other = like->second.back();
     like->second.pop_back();
-    if (replay.IsLiveAt(row, completed.end)) continue;
+    if (replay.IsLiveAt(row, completed.rows.end)) continue;
     replaced.by_completed.push_back(row);
     replaced.by_failed.push_back(other);
   }
@@ -166,8 +165,8 @@ std::shared_ptr<const Counterfactual> StepOfRefusal(
   const std::optional<BatchDimension> batch =
       RecordedBatch(replay, roles, replay.LiveAt(failure), failure);
   Replaced replaced = FindReplaced(replay, *completed);
-  auto forecast = std::make_shared<const ForecastTrace>(RecordedForecast(
-      replay, batch, completed->begin, completed->end, replaced.by_completed));
+  auto forecast = std::make_shared<const ForecastTrace>(
+      RecordedForecast(replay, batch, completed->rows, replaced.by_completed));
   StepStream stream = StreamAt(replay, completed->failed_begin, limit_bytes,
                                *forecast, std::move(order));
   stream.taken_rows = std::move(replaced.by_failed);

@@ -14,6 +14,7 @@
 #include "converter/counterfactual/recorded_step.h"
 #include "converter/counterfactual/refused_step.h"
 #include "converter/datasets/answer_parts.h"
+#include "converter/datasets/cached_timelines.h"
 #include "converter/datasets/forecast_columns.h"
 #include "converter/datasets/selection.h"
 #include "converter/text/text.h"
@@ -78,8 +79,10 @@ std::string Sentence(const StepForecast& answer, const Counterfactual& step) {
   }
   const ForecastNeed& need = answer.need();
   std::string text = absl::StrCat(
-      answer.origin() == "recorded" ? "A step like those before needs "
-                                    : "The whole step needs ",
+      answer.origin() != kRecordedOrigin ? "The whole step needs "
+      : answer.function() == kWholeRecording
+          ? "All that was recorded needs "
+          : "A step like those before needs ",
       Range(need),
       answer.limit_bytes() == 0
           ? ""
@@ -152,18 +155,28 @@ struct Place {
   Counterfactual step;
 };
 
-// An OOM of the run, with its allocator at hand.
+// An OOM of the run, with its allocator at hand, and its step as remedies and
+// what-if know it; null: it is not known whole.
 struct LoadedOom {
   size_t host = 0;
   Row row = 0;
   SelectedAllocator allocator;
+  std::shared_ptr<const Counterfactual> step;
+
+  bool EndedBefore() const { return step != nullptr && step->is_recorded(); }
 };
 
 std::vector<LoadedOom> LoadOoms(const Run& run) {
   std::vector<LoadedOom> loaded;
   for (const OomRef& oom : ListOoms(run)) {
+    SelectedAllocator allocator = LoadAllocator(run, oom.allocator);
+    const AllocatorReplay& replay = *allocator.replay;
+    auto step =
+        StepOfRefusal(replay, allocator.host->Roles(replay), oom.row,
+                      replay.trace().LimitAt(oom.row),
+                      LeaksAt(allocator, oom.row)->steps, /*order=*/nullptr);
     loaded.push_back(
-        {oom.allocator.host, oom.row, LoadAllocator(run, oom.allocator)});
+        {oom.allocator.host, oom.row, std::move(allocator), std::move(step)});
   }
   return loaded;
 }
@@ -174,10 +187,13 @@ Place PlaceOf(const Run& run, const std::vector<LoadedOom>& ooms, size_t host,
     const AllocatorReplay& replay = *ooms[i].allocator.replay;
     const Row row = ooms[i].row;
     if (ooms[i].host != host || ForecastOf(replay, row) != &forecast) continue;
+    const bool is_its_step = ooms[i].step != nullptr && !ooms[i].EndedBefore();
     return {static_cast<int>(i), replay.trace().name,
-            ForecastStepOfRefusal(replay, ooms[i].allocator.host->Roles(replay),
-                                  row, replay.trace().LimitAt(row), forecast,
-                                  /*order=*/nullptr)};
+            is_its_step ? *ooms[i].step
+                        : ForecastStepOfRefusal(
+                              replay, ooms[i].allocator.host->Roles(replay),
+                              row, replay.trace().LimitAt(row), forecast,
+                              /*order=*/nullptr)};
   }
   // The host owns it.
   const std::shared_ptr<const ForecastTrace> not_begun(
@@ -208,6 +224,7 @@ StepForecast Tell(const HostTrace& host, const Place& place,
   answer.set_allocator(place.allocator);
   answer.set_oom(place.oom);
   answer.set_function(FunctionName(forecast.function));
+  if (step.is_recorded()) answer.set_recorded_step(forecast.step_id);
   answer.set_limit_bytes(query.limit_bytes() > 0 ? query.limit_bytes()
                                                  : step.limit_bytes());
   answer.set_op_count(forecast.op_count);
@@ -263,41 +280,65 @@ void AddSimulated(const DatasetInput& input, const std::vector<LoadedOom>& ooms,
   }
 }
 
-void AddRecorded(const SelectedAllocator& allocator, int oom, Position end,
-                 uint64_t limit_bytes, const Query& query, Forecasts* answer) {
-  std::optional<RecordedStep> step =
-      HeaviestStep(*allocator.replay, allocator.host->Roles(*allocator.replay),
-                   end, limit_bytes);
-  if (!step.has_value()) return;
-  const Place place{oom, allocator.replay->trace().name,
-                    Counterfactual(std::make_shared<const ForecastTrace>(
-                                       std::move(step->forecast)),
-                                   std::move(step->stream))};
-  *answer->add_forecasts() = Tell(allocator.host->trace(), place, query);
-  answer->mutable_forecasts()->rbegin()->set_recorded_step(step->number);
+// Why nothing tells of the step that an OOM ended.
+StepForecast NotForecast(const LoadedOom& oom, int number) {
+  const AllocatorReplay& replay = *oom.allocator.replay;
+  StepForecast answer;
+  answer.set_origin("oom");
+  answer.set_host(oom.allocator.host->trace().host);
+  answer.set_allocator(replay.trace().name);
+  answer.set_oom(number);
+  answer.set_limit_bytes(replay.trace().LimitAt(oom.row));
+  answer.set_reason(absl::StrCat(
+      replay.SiteOf(oom.row).mode == SiteMode::kEager
+          ? "its ops ran one by one, from Python, so no graph says which would "
+            "have followed"
+          : "its graph was not recorded",
+      ", and no step like it had ended before. `oom-forensics rehearse` runs "
+      "the program with enough memory, and says what it needs and which batch "
+      "fits."));
+  answer.set_sentence(
+      absl::StrCat("There is no forecast of the step: ", answer.reason()));
+  return answer;
 }
 
-// Where there is no graph: of the heaviest step that ended before the OOM, or
-// of a run that had none.
-void AddRecordedSteps(const DatasetInput& input, const Selection& selected,
-                      const std::vector<LoadedOom>& ooms, Forecasts* answer) {
+// Adds the steps that stand in for those which an OOM ended and whose graph
+// does not tell: an earlier one like it.
+void AddEndedSteps(const DatasetInput& input,
+                   const std::vector<LoadedOom>& ooms, Forecasts* answer) {
   std::set<int> told;
   for (const StepForecast& forecast : answer->forecasts()) {
-    if (forecast.reason().empty()) told.insert(forecast.oom());
+    told.insert(forecast.oom());
   }
   for (size_t i = 0; i < ooms.size(); ++i) {
-    const int oom = static_cast<int>(i);
-    if (input.query.has_oom() && input.query.oom() != oom) continue;
+    const LoadedOom& oom = ooms[i];
+    const int number = static_cast<int>(i);
+    if (input.query.has_oom() && input.query.oom() != number) continue;
     if (answer->forecasts_size() >= kMaxForecastsTold) break;
-    if (told.count(oom) != 0) continue;
-    AddRecorded(ooms[i].allocator, oom, ooms[i].row,
-                ooms[i].allocator.replay->trace().LimitAt(ooms[i].row),
-                input.query, answer);
+    if (oom.EndedBefore()) {
+      const Place place{number, oom.allocator.replay->trace().name, *oom.step};
+      *answer->add_forecasts() =
+          Tell(oom.allocator.host->trace(), place, input.query);
+    } else if (told.count(number) == 0) {
+      *answer->add_forecasts() = NotForecast(oom, number);
+    }
   }
-  if (!ooms.empty() || !told.empty() || input.query.has_oom()) return;
+}
+
+// Adds the heaviest step of each allocator of a run that came to its end.
+void AddHeaviestSteps(const DatasetInput& input, const Selection& selected,
+                      Forecasts* answer) {
   for (const SelectedAllocator& allocator : selected) {
-    AddRecorded(allocator, -1, allocator.replay->end_position(),
-                allocator.replay->trace().limit_bytes, input.query, answer);
+    const AllocatorReplay& replay = *allocator.replay;
+    std::optional<RecordedStep> step = HeaviestStep(
+        replay, allocator.host->Roles(replay), replay.trace().limit_bytes);
+    if (!step.has_value()) continue;
+    const Place place{-1, replay.trace().name,
+                      Counterfactual(std::make_shared<const ForecastTrace>(
+                                         std::move(step->forecast)),
+                                     std::move(step->stream))};
+    *answer->add_forecasts() =
+        Tell(allocator.host->trace(), place, input.query);
   }
 }
 
@@ -309,7 +350,11 @@ absl::StatusOr<DatasetMessage> AnswerForecast(const DatasetInput& input) {
   auto answer = std::make_unique<Forecasts>();
   const std::vector<LoadedOom> ooms = LoadOoms(input.run);
   AddSimulated(input, ooms, answer.get());
-  AddRecordedSteps(input, *selected, ooms, answer.get());
+  AddEndedSteps(input, ooms, answer.get());
+  // What is told of one that had not begun says more.
+  if (ooms.empty() && answer->forecasts().empty() && !input.query.has_oom()) {
+    AddHeaviestSteps(input, *selected, answer.get());
+  }
   AddQuality(input, *selected, answer->mutable_quality());
   return DatasetMessage(std::move(answer));
 }

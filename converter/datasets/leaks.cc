@@ -12,7 +12,7 @@
 #include "converter/datasets/cached_timelines.h"
 #include "converter/datasets/page.h"
 #include "converter/datasets/source_messages.h"
-#include "converter/forensics/causes/remedy_source.h"
+#include "converter/forensics/causes/remedy_candidate.h"
 #include "converter/forensics/leak_finder.h"
 #include "converter/forensics/source_frames.h"
 #include "converter/trace/op_name.h"

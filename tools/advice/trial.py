@@ -27,6 +27,8 @@ ENVIRONMENT = {
     "TF_ENABLE_ONEDNN_OPTS": "0",
     "TF_CPP_MIN_LOG_LEVEL": "3",
     "CUDA_VISIBLE_DEVICES": "",
+    # Jobs run beside each other: what a report holds must not depend on that.
+    "OOM_FORENSICS_MAX_HOLD_SECONDS": "60",
 }
 
 

@@ -7,7 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/predicates.h"
-#include "converter/forensics/causes/remedy_source.h"
+#include "converter/forensics/causes/remedy_candidate.h"
 
 namespace oom_forensics {
 namespace {

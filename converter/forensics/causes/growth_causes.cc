@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/predicates.h"
-#include "converter/forensics/causes/remedy_source.h"
+#include "converter/forensics/causes/remedy_candidate.h"
 #include "converter/text/text.h"
 #include "converter/trace/site_source.h"
 #include "core/size_text.h"

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "converter/forensics/oom_case/oom_case.h"
@@ -75,6 +76,16 @@ Scenario WithoutRows(const OomCase& oom, absl::flat_hash_set<Row> rows);
 
 // Bytes that the scenario gives back of what was live at the failure.
 uint64_t FreedBytes(const OomCase& oom, const Scenario& scenario);
+
+// The line that most bytes of these allocations are told by; kNoLine where it
+// is not recorded.
+LineId DominantLine(const AllocatorReplay& replay,
+                    const std::vector<Row>& rows);
+
+// Sets `line` and `keeper` of a remedy that concerns these allocations, as far
+// as they are recorded.
+void PointToSource(const OomCase& oom, const std::vector<Row>& rows,
+                   Remedy* remedy);
 
 // "encoder/dense/Relu [256,2048] float32"
 std::string DescribeSite(const HostTrace& host, const AllocationSite& site);

@@ -11,7 +11,7 @@
 #include "converter/forensics/causes/cause.h"
 #include "converter/forensics/causes/predicates.h"
 #include "converter/forensics/causes/remedy_candidate.h"
-#include "converter/forensics/remedies/usage_growth.h"
+#include "converter/forensics/trend.h"
 #include "core/size_text.h"
 
 namespace oom_forensics {
@@ -83,6 +83,26 @@ bool EndsGrowth(const Remedy& remedy) {
 Sufficiency Grade(const RemedyCandidate& candidate, const Outcome& outcome) {
   if (!outcome.placed) return NOT_ENOUGH;
   return candidate.is_estimate ? UNCERTAIN : REQUEST_FITS;
+}
+
+// Bytes by which the memory in use grew from the end of one step to the next,
+// whoever holds it, over the later half of the steps before the failure (the
+// first ones also grow where nothing is kept: slots, a pipeline's buffers);
+// 0: it did not for certain, or comes to nothing.
+uint64_t UsageGrowthPerStep(const OomCase& oom) {
+  const std::vector<StepSpan>& spans = oom.steps().spans();
+  std::vector<double> step;
+  std::vector<double> in_use;
+  for (size_t i = spans.size() / 2; i < spans.size(); ++i) {
+    step.push_back(static_cast<double>(i));
+    in_use.push_back(static_cast<double>(
+        oom.replay().usage().At(spans[i].end).in_use_bytes));
+  }
+  const std::optional<Trend> trend = FitTrend(step, in_use);
+  if (!trend.has_value() || trend->slope_low <= 0) return 0;
+  const auto grown_bytes =
+      static_cast<uint64_t>(trend->slope * static_cast<double>(step.size()));
+  return IsWorthIt(oom, grown_bytes) ? static_cast<uint64_t>(trend->slope) : 0;
 }
 
 // A step that fits once does not in the end where each leaves more behind.

@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "converter/forensics/causes/predicates.h"
 #include "converter/forensics/causes/remedy_candidate.h"
-#include "converter/forensics/causes/remedy_source.h"
 #include "converter/forensics/remedies/pins.h"
 #include "converter/text/text.h"
 #include "core/size_text.h"

@@ -17,7 +17,7 @@ from pathlib import Path
 from oom_forensics.in_training.evidence import trace_file
 from oom_forensics.logdir.runs import TRACE_SUFFIX, scan
 
-_LIMIT_S = 150.0
+_LIMIT_S = 400.0
 # They limit the pools of the user's jobs, and would limit this one's.
 _NOT_FOR_IT = (
     "TF_CPU_ALLOCATOR_USE_BFC",

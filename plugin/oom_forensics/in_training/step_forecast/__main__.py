@@ -19,7 +19,7 @@ from oom_forensics.in_training.step_forecast.time_budget import TimeBudget
 
 # Of each step, by the processor's clock and by the wall's.
 _PROCESSOR_LIMIT_S = 20.0
-_LIMIT_S = 60.0
+_LIMIT_S = 300.0
 
 
 def main(trace: Path) -> None:
