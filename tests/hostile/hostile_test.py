@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import resource
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hostile.files import FILES
 from oom_forensics.converter.binary import find_converter
-from oom_forensics.fleet import connect
 from oom_forensics.fleet.conversion import RunLimits, convert
 from oom_forensics.fleet.run_finder import FleetRun
 
@@ -134,23 +132,3 @@ def test_a_worker_of_a_fleet_tells_it_as_a_row(folder: Path) -> None:
     (error,) = converted.rows["errors"]
     assert NO_MEMORY in error["sentence"]
     assert error["sentence"].count("\n") == 0
-
-
-def test_a_worker_of_spark_tells_it_as_a_row(folder: Path, tmp_path: Path) -> None:
-    pytest.importorskip("pyspark")
-    path = folder / "names.xplane.pb"
-    path.write_bytes(FILES["names_by_reference"]())
-    program = Path(sys.executable).with_name("oom-forensics")
-    limits = ["--master=local[1]", "--converter-mib=20"]
-    done = subprocess.run(
-        [program, "fleet", path, "-o", tmp_path / "tables", *limits],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    ((sentence, exit_code),) = (
-        connect(str(tmp_path / "tables")).sql("select sentence, exit_code from errors").fetchall()
-    )
-    assert NO_MEMORY in sentence
-    assert exit_code == 1
