@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "converter/forensics/step_index.h"
 #include "converter/testing/trace_builder.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace oom_forensics {
@@ -51,6 +53,25 @@ TEST(OpPeriodTest, EqualLayersWithinARoundAreNoRounds) {
     }
   }
   EXPECT_EQ(Periods(trace).size(), 6u);
+}
+
+TEST(OpPeriodTest, RoundsThatTheTapeStillKeepsAreLayersOfOneStep) {
+  constexpr int kRounds = 6;
+  const std::vector<std::string> ops = {"Conv2D", "Mul", "Relu", "Add", "Sub"};
+  TraceBuilder trace;
+  trace.Region(kBase, 65536);
+  for (int i = 0; i < kRounds * 5; ++i) {
+    trace.Alloc(kBase + 256 * static_cast<uint64_t>(i), Op(ops[i % 5]));
+  }
+  const auto opened = trace.Open();
+  const AllocatorReplay& replay = *opened->Load(0)->allocators()[0];
+  const Position end = replay.trace().row_count();
+  // The last round has not ended: what it computed is rightly on the tape.
+  EXPECT_EQ(
+      StepIndex(replay, end, {}, {end - 3, end - 2, end - 1}).spans().size(),
+      kRounds - 1u);
+  EXPECT_THAT(StepIndex(replay, end, {}, {end - 8, end - 7, end - 1}).spans(),
+              testing::IsEmpty());
 }
 
 TEST(OpPeriodTest, ALoopThatIsOverSaysNothing) {

@@ -91,8 +91,9 @@ void StepIndex::FromRounds(const AllocatorReplay& replay, Position until,
   for (size_t i = 0; i + 1 < begins.size(); ++i) {
     spans_.push_back({static_cast<int64_t>(i), begins[i], begins[i + 1]});
   }
+  // What a round computed is off the tape once the round's step is over.
   if (!spans_.empty() && !on_tape.empty() &&
-      on_tape[on_tape.size() / 2] < spans_.back().begin) {
+      on_tape[on_tape.size() / 2] < spans_.back().end) {
     spans_.clear();
   }
 }

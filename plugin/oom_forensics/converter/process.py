@@ -52,6 +52,9 @@ MAX_WAITING = 512
 _STDERR_TAIL_BYTES = 4096
 _LOOK_AROUND_S = 0.1
 """How often someone who waits looks whether they still should."""
+# The program, its libraries, and its threads' stacks and arenas, of which most is never touched: a
+# process that cannot even grow its stack dies of a signal.
+_PROGRAM_BYTES = 256 << 20
 # Codes of absl::StatusCode that the plugin gives a meaning to.
 CODE_CANCELLED = 1
 CODE_INVALID_ARGUMENT = 3
@@ -348,7 +351,7 @@ class ConverterProcess:
         """The converter keeps to its limit by itself; this is the wall behind it."""
         if not self._converter.is_native:
             return  # Its memory is limited, in a large space of addresses.
-        limit = self._limits.memory_bytes * 3 // 2 + mapped_bytes
+        limit = _PROGRAM_BYTES + self._limits.memory_bytes * 3 // 2 + mapped_bytes
         prlimit = getattr(resource, "prlimit", None)  # Linux only
         if prlimit is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
