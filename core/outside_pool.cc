@@ -107,7 +107,7 @@ OutsidePoolVerdict JudgeOutsidePool(const FailedLibrary& failed) {
                      FormatBytes(numbers.pools_bytes) + " (" +
                      FormatBytes(numbers.pools_in_use_bytes) + " in use)";
   if (device.others_bytes() > 0) {
-    held += ", other processes " + FormatBytes(device.others_bytes());
+    held += ", other processes " + device.OthersText();
   }
   if (!refused && device.free_bytes >= kLibrariesNeedBytes) {
     verdict.sentence = "Memory was hardly the cause: the device has " +
@@ -135,7 +135,8 @@ OutsidePoolVerdict JudgeOutsidePool(const FailedLibrary& failed) {
   const uint64_t pool =
       numbers.pools_bytes - std::min(numbers.pools_bytes, missing);
   if (device.others_bytes() > missing) {
-    verdict.remedy = "Stop the other processes on this device.";
+    verdict.remedy = "Stop the other processes on this device, which hold " +
+                     device.OthersText() + ".";
   } else if (pool >= std::max<uint64_t>(numbers.pools_in_use_bytes, 1)) {
     verdict.remedy =
         "Leave it " + FormatBytes(needed) +

@@ -44,7 +44,7 @@ TEST(OutsidePoolTest, AFullDeviceWasMemoryAndAnEmptyOneWasNot) {
             std::string::npos);
   numbers.device.process_bytes = uint64_t{100} << 20;
   EXPECT_EQ(JudgeOutsidePool({kError, numbers}).remedy,
-            "Stop the other processes on this device.");
+            "Stop the other processes on this device, which hold 10.9 GiB.");
 
   numbers.device.free_bytes = uint64_t{4096} << 20;
   EXPECT_STREQ(JudgeOutsidePool({kError, numbers}).kind, "UNKNOWN");

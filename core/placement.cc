@@ -124,7 +124,7 @@ class Judge {
                              ", and " + asked_ + " were asked for";
     if (others >= pool_.request_bytes) {
       Add("EXTERNAL", 1.0,
-          full + "; other processes held " + FormatBytes(others) + ".");
+          full + "; other processes held " + pool_.device->OthersText() + ".");
     } else {
       Add("CAPACITY", 1.0, full + ".");
     }
@@ -167,9 +167,9 @@ class Judge {
   std::string WhoHolds() const {
     const DeviceNumbers device = pool_.device.value_or(DeviceNumbers());
     std::vector<std::pair<uint64_t, std::string>> holders = {
-        {device.others_bytes(), "other processes hold "},
-        {device.sibling_bytes,
-         "TensorFlow's other pools on this device hold "}};
+        {device.sibling_bytes, "TensorFlow's other pools on this device hold " +
+                                   FormatBytes(device.sibling_bytes)},
+        {device.others_bytes(), "other processes hold " + device.OthersText()}};
     std::stable_sort(
         holders.begin(), holders.end(),
         [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -177,7 +177,7 @@ class Judge {
     for (const auto& [bytes, who] : holders) {
       if (Share(bytes, verdict_.short_by_bytes) < kMinShare) continue;
       if (!text.empty()) text += ", ";
-      text += who + FormatBytes(bytes);
+      text += who;
     }
     return (text.empty() ? "something else holds its memory" : text) + ".";
   }
@@ -235,6 +235,11 @@ class Judge {
 };
 
 }  // namespace
+
+std::string DeviceNumbers::OthersText() const {
+  const std::string total = FormatBytes(others_bytes());
+  return others.empty() ? total : total + ": " + DescribeProcesses(others);
+}
 
 void PoolNumbers::LimitBy(std::string_view pool_name,
                           const std::vector<std::string>& environment) {

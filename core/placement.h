@@ -31,6 +31,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/device_processes.h"
 #include "core/free_space.h"
 #include "core/limit_setting.h"
 
@@ -44,6 +45,8 @@ struct DeviceNumbers {
   uint64_t process_bytes = 0;
   // What TensorFlow's other pools on the device hold, of logical devices, say.
   uint64_t sibling_bytes = 0;
+  // The other processes on it, the largest first; empty: not known.
+  std::vector<DeviceProcess> others = {};
 
   uint64_t used_bytes() const {
     return total_bytes > free_bytes ? total_bytes - free_bytes : 0;
@@ -54,6 +57,8 @@ struct DeviceNumbers {
                ? used_bytes() - process_bytes
                : 0;
   }
+  // "2.44 GiB: python (process 4711) 2.40 GiB"
+  std::string OthersText() const;
 };
 
 // A pool when it refused a request.

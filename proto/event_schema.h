@@ -271,6 +271,12 @@ inline constexpr std::string_view kReleaseThresholdBytes =
 inline constexpr std::string_view kFreeBytes = "free_bytes";
 inline constexpr std::string_view kTotalBytes = "total_bytes";
 inline constexpr std::string_view kProcessBytes = "process_bytes";
+// Who else holds memory of the device, the largest first: a line for each
+// process, "4711 2621440000 python". Absent: not known. Also of the session
+// plane, with kProcessBytes.
+inline constexpr std::string_view kOtherProcesses = "other_processes";  // ref
+// By which NVML and nvidia-smi know the device: "0000:3b:00.0".
+inline constexpr std::string_view kPciBusId = "pci_bus_id";  // str
 // Why a device_sample was taken: "session start", "region growth", ...
 inline constexpr std::string_view kSampleReason = "sample_reason";  // ref
 // 1: the operation is ordered by a stream (cudaMallocAsync); else absent.

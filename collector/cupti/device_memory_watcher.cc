@@ -106,6 +106,9 @@ std::string DeviceMemoryWatcher::WritePlanes(int64_t start_ns,
     if (cupti.has_value()) facts.cupti_version = cupti->version();
   }
   facts.name_of = [this](int device) { return sampler_.NameOf(device); };
+  facts.pci_bus_id_of = [this](int device) {
+    return sampler_.PciBusIdOf(device);
+  };
   facts.address_shift = address_shift;
   return WriteDevicePlanes(contents, facts, start_ns);
 }

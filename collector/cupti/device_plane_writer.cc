@@ -80,6 +80,7 @@ class PlaneWriter {
       : contents_(contents),
         facts_(facts),
         device_name_(facts.name_of(static_cast<int>(device))),
+        pci_bus_id_(facts.pci_bus_id_of(static_cast<int>(device))),
         plane_(space, std::string(schema::kCuptiPlanePrefix) +
                           std::to_string(device)) {}
 
@@ -97,6 +98,9 @@ class PlaneWriter {
     plane_.AddString(plane, kField, schema::kCuptiReason, facts_.reason);
     if (!device_name_.empty()) {
       plane_.AddString(plane, kField, schema::kDeviceName, device_name_);
+    }
+    if (!pci_bus_id_.empty()) {
+      plane_.AddString(plane, kField, schema::kPciBusId, pci_bus_id_);
     }
     if (facts_.cupti_version != 0) {
       plane_.AddUint(plane, kField, schema::kCuptiVersion,
@@ -142,6 +146,7 @@ class PlaneWriter {
         if (event.process_bytes != 0) {
           Add(schema::kProcessBytes, event.process_bytes);
         }
+        AddText(schema::kOtherProcesses, event.others);
         AddText(schema::kSampleReason, event.text);
         break;
     }
@@ -199,6 +204,7 @@ class PlaneWriter {
   const DeviceLog::Contents& contents_;
   const DeviceFacts& facts_;
   const std::string device_name_;
+  const std::string pci_bus_id_;
   PlaneBuilder plane_;
   std::map<DriverEventKind, int64_t> metadata_ids_;
   // The event in the making.

@@ -25,6 +25,7 @@ struct DeviceFacts {
   uint64_t address_shift = 0;
   // The name of a device; empty: not known.
   std::function<std::string(int device)> name_of = [](int) { return ""; };
+  std::function<std::string(int device)> pci_bus_id_of = [](int) { return ""; };
 };
 
 // One XSpace with a plane per device that `contents` has events of, to be

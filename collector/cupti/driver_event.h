@@ -43,6 +43,9 @@ struct DriverEvent {
   uint64_t total_bytes = 0;
   // kSample: what this process holds on the device, all of it; 0: unknown.
   uint64_t process_bytes = 0;
+  // kSample: the other processes on the device, as ToLines writes them; 0: not
+  // known.
+  StringId others = 0;
   uint32_t device = 0;
   uint32_t context = 0;
   uint32_t stream = kNoStream;

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "collector/cupti/clock_converter.h"
 
 namespace oom_forensics::cupti {
@@ -49,28 +52,44 @@ bool MemorySampler::SampleDevice(int device, std::string_view reason,
   std::optional<DeviceMemory> memory = driver_->MemoryOf(device);
   // A device on which this process has no context is not ours to report on.
   if (!memory.has_value()) return false;
-  if (depth == SampleDepth::kFull) {
-    if (!nvml_tried_) nvml_ = Nvml::Open(libraries_.nvml);
-    nvml_tried_ = true;
-    if (nvml_.has_value()) {
-      event.process_bytes =
-          nvml_->ProcessBytes(bus_id, static_cast<uint32_t>(process_id_))
-              .value_or(0);
-    }
-  }
+  DeviceNumbers numbers;
+  numbers.total_bytes = memory->total_bytes;
+  numbers.free_bytes = memory->free_bytes;
+  if (depth == SampleDepth::kFull) AskNvml(bus_id, &numbers);
   ReadCollectorClock(&event.time_ns);
-  event.free_bytes = memory->free_bytes;
-  event.total_bytes = memory->total_bytes;
+  event.free_bytes = numbers.free_bytes;
+  event.total_bytes = numbers.total_bytes;
+  event.process_bytes = numbers.process_bytes;
+  if (!numbers.others.empty()) {
+    event.others = log_->Intern(ToLines(numbers.others));
+  }
   event.text = log_->Intern(reason);
   log_->Add(event);
   if (depth == SampleDepth::kFull) {
     if (index >= last_full_samples_.size()) {
       last_full_samples_.resize(index + 1);
     }
-    last_full_samples_[index] = DeviceNumbers{
-        memory->total_bytes, memory->free_bytes, event.process_bytes};
+    last_full_samples_[index] = std::move(numbers);
   }
   return true;
+}
+
+void MemorySampler::AskNvml(const std::string& pci_bus_id,
+                            DeviceNumbers* numbers) {
+  if (!nvml_tried_) nvml_ = Nvml::Open(libraries_.nvml);
+  nvml_tried_ = true;
+  if (!nvml_.has_value()) return;
+  std::vector<DeviceProcess> processes = nvml_->ProcessesOf(pci_bus_id);
+  const auto own = std::find_if(
+      processes.begin(), processes.end(), [this](const DeviceProcess& process) {
+        return process.process_id == static_cast<uint32_t>(process_id_);
+      });
+  // Inside a container it may see other process ids than we do, and we are one
+  // of them.
+  if (own == processes.end()) return;
+  numbers->process_bytes = own->bytes;
+  processes.erase(own);
+  numbers->others = std::move(processes);
 }
 
 std::optional<DeviceNumbers> MemorySampler::LastFullSample(int device) {
@@ -95,6 +114,11 @@ int MemorySampler::DeviceCount(std::string* why) {
 std::string MemorySampler::NameOf(int device) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return FindDriver() ? driver_->NameOf(device) : "";
+}
+
+std::string MemorySampler::PciBusIdOf(int device) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return FindDriver() ? driver_->PciBusIdOf(device) : "";
 }
 
 }  // namespace oom_forensics::cupti

@@ -47,13 +47,16 @@ class MemorySampler {
   // Devices that this process may use, and why there is none: half a sentence.
   int DeviceCount(std::string* why);
 
-  // "NVIDIA H200"; empty if it is not known.
+  // "NVIDIA H200", "0000:3b:00.0"; empty if it is not known.
   std::string NameOf(int device);
+  std::string PciBusIdOf(int device);
 
  private:
   // Looks for the driver, which may be loaded later than we are.
   bool FindDriver();
   bool SampleDevice(int device, std::string_view reason, SampleDepth depth);
+  // Fills in what processes hold.
+  void AskNvml(const std::string& pci_bus_id, DeviceNumbers* numbers);
 
   DeviceLog* const log_;
   const Libraries libraries_;

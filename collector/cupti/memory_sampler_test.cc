@@ -63,16 +63,26 @@ TEST(MemorySamplerTest, SamplesEveryDeviceInUse) {
   EXPECT_EQ(testing::UnbalancedContexts(), 0);
 }
 
-TEST(MemorySamplerTest, AsksForThisProcessOnlyWhenThereIsTime) {
+TEST(MemorySamplerTest, AsksForProcessesOnlyWhenThereIsTime) {
   SetDevices({{10 * kGiB, 80 * kGiB}});
-  SetProcesses({{1, 3 * kGiB}, {static_cast<uint32_t>(getpid()), 5 * kGiB}});
+  // A process id that no process has.
+  SetProcesses(
+      {{4194305, 3 * kGiB}, {static_cast<uint32_t>(getpid()), 5 * kGiB}});
   DeviceLog log;
   MemorySampler sampler(&log, kStandin);
   sampler.Sample("oom", SampleDepth::kFull);
   sampler.Sample("region growth", SampleDepth::kQuick);
   const DeviceLog::Contents contents = log.Read();
   EXPECT_EQ(contents.events.at(0).process_bytes, 5 * kGiB);
+  EXPECT_EQ(contents.strings.at(contents.events.at(0).others - 1),
+            "4194305 3221225472 \n");
   EXPECT_EQ(contents.events.at(1).process_bytes, 0u);
+  EXPECT_EQ(contents.events.at(1).others, 0u);
+  const auto last = sampler.LastFullSample(0);
+  ASSERT_TRUE(last.has_value());
+  ASSERT_EQ(last->others.size(), 1u);
+  EXPECT_EQ(last->others[0].process_id, 4194305u);
+  EXPECT_EQ(sampler.PciBusIdOf(0), "0000:00:00.0");
 }
 
 // It is taken while an allocator is locked: no library is looked for then.

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <fstream>
 
 namespace oom_forensics::cupti {
 namespace {
@@ -14,6 +15,13 @@ constexpr unsigned long long kNotAvailable = ~0ull;
 template <typename Function>
 Function FunctionOf(void* handle, const char* name) {
   return reinterpret_cast<Function>(dlsym(handle, name));
+}
+
+std::string NameOf(unsigned int process_id) {
+  std::string name;
+  std::getline(std::ifstream("/proc/" + std::to_string(process_id) + "/comm"),
+               name);
+  return name;
 }
 
 }  // namespace
@@ -44,21 +52,20 @@ std::optional<Nvml::Device> Nvml::Find(const std::string& pci_bus_id) const {
   return device;
 }
 
-std::optional<uint64_t> Nvml::ProcessBytes(const std::string& pci_bus_id,
-                                           uint32_t process_id) const {
+std::vector<DeviceProcess> Nvml::ProcessesOf(
+    const std::string& pci_bus_id) const {
   const auto device = Find(pci_bus_id);
-  if (!device.has_value()) return std::nullopt;
-  std::array<Process, 256> processes{};
-  auto count = static_cast<unsigned int>(processes.size());
-  if (processes_(*device, &count, processes.data()) != kSuccess) {
-    return std::nullopt;
+  if (!device.has_value()) return {};
+  std::array<Process, 256> listed{};
+  auto count = static_cast<unsigned int>(listed.size());
+  if (processes_(*device, &count, listed.data()) != kSuccess) return {};
+  std::vector<DeviceProcess> processes;
+  for (unsigned int i = 0; i < count && i < listed.size(); ++i) {
+    if (listed[i].used_bytes == kNotAvailable) continue;
+    processes.push_back(
+        {listed[i].pid, listed[i].used_bytes, NameOf(listed[i].pid)});
   }
-  for (unsigned int i = 0; i < count && i < processes.size(); ++i) {
-    if (processes[i].pid != process_id) continue;
-    if (processes[i].used_bytes == kNotAvailable) return std::nullopt;
-    return processes[i].used_bytes;
-  }
-  return std::nullopt;
+  return processes;
 }
 
 }  // namespace oom_forensics::cupti

@@ -1,4 +1,4 @@
-// Nvml: NVIDIA's management library, asked for what one process holds on a
+// Nvml: NVIDIA's management library, asked for what each process holds on a
 // device. It counts everything: contexts, code, libraries' workspaces.
 //
 // NVML's header is in neither PyPI wheel nor driver, so the few types that are
@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "core/device_processes.h"
 
 namespace oom_forensics::cupti {
 
@@ -19,10 +22,9 @@ class Nvml {
   // Opens and initialises the library; none if it is not there or refuses.
   static std::optional<Nvml> Open(const char* name = kName);
 
-  // What the process `process_id` holds on the device. None if NVML does not
-  // list it: inside a container it may see other process ids than we do.
-  std::optional<uint64_t> ProcessBytes(const std::string& pci_bus_id,
-                                       uint32_t process_id) const;
+  // The processes whose memory on the device it knows, and which they are as
+  // far as /proc tells; empty where it cannot say.
+  std::vector<DeviceProcess> ProcessesOf(const std::string& pci_bus_id) const;
 
  private:
   using Device = void*;

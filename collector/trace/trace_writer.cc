@@ -61,6 +61,10 @@ void WriteSessionPlane(const SessionFacts& session, const Recording& recording,
                     device.device.free_bytes);
     builder.AddUint(plane, kField, schema::kProcessBytes,
                     device.device.process_bytes);
+    if (!device.device.others.empty()) {
+      builder.AddString(plane, kField, schema::kOtherProcesses,
+                        ToLines(device.device.others));
+    }
     builder.AddUint(plane, kField, schema::kPoolsBytes, device.pools_bytes);
     builder.AddUint(plane, kField, schema::kPoolsInUseBytes,
                     device.pools_in_use_bytes);

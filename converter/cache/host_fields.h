@@ -81,6 +81,25 @@ void Fields(Archive& archive, RecordedKeeper& keeper) {
 }
 
 template <typename Archive>
+void Fields(Archive& archive, DeviceProcess& process) {
+  auto& [process_id, bytes, name] = process;
+  archive(process_id, bytes, name);
+}
+
+template <typename Archive>
+void Fields(Archive& archive, DeviceNumbers& numbers) {
+  auto& [total_bytes, free_bytes, process_bytes, sibling_bytes, others] =
+      numbers;
+  archive(total_bytes, free_bytes, process_bytes, sibling_bytes, others);
+}
+
+template <typename Archive>
+void Fields(Archive& archive, OutsidePool& pool) {
+  auto& [device, pools_bytes, pools_in_use_bytes] = pool;
+  archive(device, pools_bytes, pools_in_use_bytes);
+}
+
+template <typename Archive>
 void Fields(Archive& archive, FailedLibrary& failed) {
   auto& [error, device] = failed;
   archive(error, device);
@@ -120,10 +139,11 @@ void Fields(Archive& archive, AllocatorTrace& trace) {
 
 template <typename Archive>
 void Fields(Archive& archive, DeviceTrace& trace) {
-  auto& [name, device_name, mode, reason, clock_error_ns, dropped_events,
-         dropped_by_cupti, unreadable_records, source, events] = trace;
-  archive(name, device_name, mode, reason, clock_error_ns, dropped_events,
-          dropped_by_cupti, unreadable_records, source, events);
+  auto& [name, device_name, pci_bus_id, mode, reason, clock_error_ns,
+         dropped_events, dropped_by_cupti, unreadable_records, source, events] =
+      trace;
+  archive(name, device_name, pci_bus_id, mode, reason, clock_error_ns,
+          dropped_events, dropped_by_cupti, unreadable_records, source, events);
 }
 
 template <typename Archive>

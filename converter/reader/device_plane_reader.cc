@@ -34,6 +34,7 @@ void TakeStats(const StatSet& stats, const PlaneVocabulary& vocabulary,
   event->operation = text(StatKind::kOperation, event->operation);
   event->source = text(StatKind::kSource, event->source);
   event->reason = text(StatKind::kSampleReason, event->reason);
+  event->others = text(StatKind::kOtherProcesses, event->others);
   event->pool_bytes = std::min(
       kMaxChunkBytes, stats.Uint64Or(StatKind::kPoolBytes, event->pool_bytes));
   if (stats.Has(StatKind::kAddress)) {
@@ -93,6 +94,7 @@ absl::Status ReadDevicePlane(const PlaneLayout& plane, ReadContext* context) {
   DeviceTrace device;
   device.name = context->Text(plane.name.substr(schema::kPlanePrefix.size()));
   device.device_name = text(StatKind::kDeviceName);
+  device.pci_bus_id = text(StatKind::kPciBusId);
   device.mode = text(StatKind::kCuptiMode);
   device.reason = text(StatKind::kCuptiReason);
   device.clock_error_ns = facts.Uint64Or(StatKind::kClockErrorNs, 0);

@@ -38,6 +38,7 @@ void ReadSessionPlane(const PlaneLayout& plane, ReadContext* context) {
     device.device.total_bytes = stats.Uint64Or(StatKind::kTotalBytes, 0);
     device.device.free_bytes = stats.Uint64Or(StatKind::kFreeBytes, 0);
     device.device.process_bytes = stats.Uint64Or(StatKind::kProcessBytes, 0);
+    device.device.others = ProcessesFromLines(text(StatKind::kOtherProcesses));
     device.pools_bytes = stats.Uint64Or(StatKind::kPoolsBytes, 0);
     device.pools_in_use_bytes = stats.Uint64Or(StatKind::kPoolsInUseBytes, 0);
     facts.failed_library = FailedLibrary{text(StatKind::kLibraryError), device};

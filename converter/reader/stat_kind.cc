@@ -43,6 +43,8 @@ constexpr NamedStat kCollectorStats[] = {
     {schema::kFreeBytes, StatKind::kFreeBytes},
     {schema::kTotalBytes, StatKind::kTotalBytes},
     {schema::kProcessBytes, StatKind::kProcessBytes},
+    {schema::kOtherProcesses, StatKind::kOtherProcesses},
+    {schema::kPciBusId, StatKind::kPciBusId},
     {schema::kSampleReason, StatKind::kSampleReason},
     {schema::kPoolBytes, StatKind::kPoolBytes},
     {schema::kFrame, StatKind::kFrame},

@@ -43,6 +43,8 @@ enum class StatKind : uint8_t {
   kFreeBytes,
   kTotalBytes,
   kProcessBytes,
+  kOtherProcesses,
+  kPciBusId,
   kSampleReason,
   kPoolBytes,
   // Source lines.

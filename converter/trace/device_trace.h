@@ -20,8 +20,10 @@ struct DeviceEvent {
   StringId operation = kEmptyString;
   // The library that asked.
   StringId source = kEmptyString;
-  // kSample: why it was taken.
+  // kSample: why it was taken, and the other processes on the device, as
+  // ToLines writes them.
   StringId reason = kEmptyString;
+  StringId others = kEmptyString;
   int64_t time_ps = 0;
   uint64_t address = 0;
   uint64_t size_bytes = 0;
@@ -41,6 +43,8 @@ struct DeviceTrace {
   // "cupti:0"
   std::string name;
   std::string device_name;
+  // "0000:3b:00.0"; empty: not recorded.
+  std::string pci_bus_id;
   // "tee", "own", "samples", "off", and why.
   std::string mode;
   std::string reason;

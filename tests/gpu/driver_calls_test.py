@@ -28,6 +28,7 @@ def test_each_call_of_the_driver_has_its_record(
     (trace,) = recording.logdir.rglob("*.xplane.pb")
     plane = device_plane(trace)
     assert fact(plane, "cupti_mode") == mode
+    assert fact(plane, "pci_bus_id") == "0000:01:00.0"
     records = list(records_of(plane))
     # Own records begin with the first look at the device, TensorFlow's with the trace.
     assert records[-len(calls) :] == calls

@@ -46,6 +46,28 @@ def test_a_pool_that_grows_and_others_that_come_are_named(run: Run, failures: Fa
     assert int(oom["limitBytes"]) < GIB
 
 
+def test_who_else_holds_a_device_that_cuda_manages_is_named(run: Run, failures: Failures) -> None:
+    recording = run(
+        "fill.py",
+        "--mib=300",
+        tf={"TF_GPU_ALLOCATOR": "cuda_malloc_async"},
+        MEMORY="4GiB",
+        OTHERS="2500MiB",
+    )
+    (oom,) = failures(recording, has_map=False)
+    # The stand-in's other process has a number that no process has, and so no name.
+    who = "2.44 GiB: process 4194305 2.44 GiB"
+    assert oom["verdict"]["kind"] == "EXTERNAL"
+    assert f"other processes held {who}." in oom["verdict"]["sentence"]
+    assert who in recording.done.stdout + recording.done.stderr
+    (remedy,) = (remedy for remedy in oom["remedies"] if remedy["kind"] == "free_device")
+    assert "process 4194305 2.44 GiB" in remedy["detail"]
+    assert remedy["sufficiency"] == "REQUEST_FITS"
+    told = [each["sentence"] for each in oom["verdict"]["evidence"]]
+    name = "NVIDIA A100-SXM4-80GB at 0000:01:00.0 has 4.00 GiB, of which "
+    assert any(sentence.startswith(name) for sentence in told)
+
+
 def test_logical_devices_that_share_a_gpu_are_named_as_who_holds_it(
     run: Run, failures: Failures
 ) -> None:

@@ -37,12 +37,11 @@ const DeviceEvent* SampleOf(const HostTrace& host, const DeviceTrace& device,
 
 std::string DevicePressure::Sentence() const {
   std::string sentence = absl::StrCat(
-      "The device has ", FormatBytes(total_bytes), ", of which ",
+      name, " has ", FormatBytes(total_bytes), ", of which ",
       FormatBytes(free_bytes), " were free; TensorFlow's pools held ",
       FormatBytes(pools_bytes), ", everything else ", FormatBytes(gap_bytes()));
   if (others_bytes() > 0) {
-    absl::StrAppend(&sentence,
-                    " (other processes: ", FormatBytes(others_bytes()), ")");
+    absl::StrAppend(&sentence, " (other processes: ", OthersText(), ")");
   }
   if (external()) {
     absl::StrAppend(&sentence, ". The pool was allowed to grow by ",
@@ -74,6 +73,12 @@ std::optional<DevicePressure> PressureAt(
     pressure.total_bytes = sample->total_bytes;
     pressure.free_bytes = sample->free_bytes;
     pressure.process_bytes = sample->process_bytes;
+    pressure.others = ProcessesFromLines(host.strings.Get(sample->others));
+    if (!device.device_name.empty()) {
+      pressure.name = absl::StrCat(device.device_name,
+                                   device.pci_bus_id.empty() ? "" : " at ",
+                                   device.pci_bus_id);
+    }
     pressure.pools_bytes = PoolBytesAt(replay, allocators, sample->time_ps);
     pressure.pool_bytes = allocator.usage().At(failed_row).reserved_bytes;
     for (const size_t pool : replay.pools) {

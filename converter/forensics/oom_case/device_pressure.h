@@ -13,39 +13,29 @@
 
 #include "converter/replay/allocator_replay.h"
 #include "converter/trace/host_trace.h"
+#include "core/placement.h"
 
 namespace oom_forensics {
 
-struct DevicePressure {
+struct DevicePressure : DeviceNumbers {
   // Index into HostTrace::devices.
   size_t device = 0;
   // When the device was looked at.
   int64_t sample_ps = 0;
-  uint64_t total_bytes = 0;
-  uint64_t free_bytes = 0;
-  // All that this process holds on the device; 0: not known.
-  uint64_t process_bytes = 0;
+  // "NVIDIA A100-SXM4-80GB at 0000:3b:00.0"; "The device" where it is not
+  // known.
+  std::string name = "The device";
   // TensorFlow's pools on the device; the failing one; its limit (0: unknown).
   uint64_t pools_bytes = 0;
   uint64_t pool_bytes = 0;
   uint64_t pool_limit_bytes = 0;
-  // What the other pools hold, and their names: "GPU_1_bfc#0".
-  uint64_t sibling_bytes = 0;
+  // The other pools: "GPU_1_bfc#0".
   std::vector<std::string> siblings;
   uint64_t request_bytes = 0;  // rounded as the allocator does
 
-  uint64_t used_bytes() const {
-    return total_bytes > free_bytes ? total_bytes - free_bytes : 0;
-  }
   // Held on the device by anyone but TensorFlow's pools.
   uint64_t gap_bytes() const {
     return used_bytes() > pools_bytes ? used_bytes() - pools_bytes : 0;
-  }
-  // How much of the gap other processes hold; 0 also where it is not known.
-  uint64_t others_bytes() const {
-    return process_bytes > 0 && used_bytes() > process_bytes
-               ? used_bytes() - process_bytes
-               : 0;
   }
   // The pool was allowed to grow by the request, and the device could not.
   bool external() const {

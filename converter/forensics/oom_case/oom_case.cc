@@ -56,10 +56,7 @@ PoolNumbers NumbersOf(const AllocatorReplay& replay, Row row,
   pool.limit_bytes = replay.trace().LimitAt(row);
   pool.LimitBy(replay.trace().name, replay.host().facts.environment);
   pool.reserved_bytes = replay.usage().At(row).reserved_bytes;
-  if (device.has_value()) {
-    pool.device = DeviceNumbers{device->total_bytes, device->free_bytes,
-                                device->process_bytes, device->sibling_bytes};
-  }
+  if (device.has_value()) pool.device = *device;
   if (!pool.has_layout) {
     if (failure != nullptr && failure->in_use_bytes != 0) {
       pool.reserved_bytes = failure->in_use_bytes;

@@ -112,7 +112,11 @@ std::optional<RemedyCandidate> FreeDevice(const OomCase& oom) {
                               absl::StrJoin(device.siblings, ", "), ") hold ")
       : others ? "They hold "
                : "Outside of TensorFlow's pools lie ",
-      FormatBytes(bytes), " of its ", FormatBytes(device.total_bytes), "."));
+      FormatBytes(bytes), " of its ", FormatBytes(device.total_bytes),
+      others && !siblings && !device.others.empty()
+          ? absl::StrCat(": ", DescribeProcesses(device.others))
+          : "",
+      "."));
   candidate.remedy.set_code(
       siblings ? "tf.config.LogicalDeviceConfiguration(memory_limit=...)"
                : "nvidia-smi");
