@@ -117,7 +117,7 @@ def test_many_hosts_are_read_by_one_thread_where_there_is_no_other(folder: Path)
 
 def test_a_worker_of_a_fleet_tells_it_as_a_row(folder: Path) -> None:
     path = folder / "names.xplane.pb"
-    path.write_bytes(FILES["names_by_reference"]())
+    path.write_bytes(FILES["names_by_reference"]() * 4)
     run = FleetRun(
         url=str(path),
         job="job",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import itertools
 import sys
 import threading
@@ -195,6 +196,7 @@ def _items_of(container: Any) -> tuple[Collection[Any], float]:
     """Returns items of a container, and how many of all each stands for."""
     items = container.values() if type(container) is dict else container
     if len(items) <= _MOST_ITEMS:
-        return items, 1.0
+        # A list or tuple that C is filling has empty places, at which an iterator crashes.
+        return items if type(container) is dict else gc.get_referents(container), 1.0
     scale = len(items) / _MOST_ITEMS
     return tuple(itertools.islice(items, _MOST_ITEMS)), scale

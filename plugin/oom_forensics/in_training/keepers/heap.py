@@ -44,7 +44,7 @@ _HOLD_NOTHING = (
     inspect.Signature,
     typing.ForwardRef,
 )
-# They may be so long that a list of all they hold would not fit into memory.
+# They may be so long that a list of all they hold would not fit into memory: those are passed over.
 _LONG = (list, tuple, set, deque)
 # References that are read, 8 bytes each.
 _MOST_REFERENCES = 8 << 20
@@ -88,8 +88,11 @@ class Heap:
             left = _MOST_REFERENCES - len(self._referents)
             if left == 0:
                 break
-            held = each if kind in _LONG else gc.get_referents(each)
-            # What is not tracked, numbers and texts above all, leads nowhere.
+            if kind in _LONG and len(each) > left:
+                continue
+            # Never by iterating: a list or tuple that C is filling has empty places, at which an
+            # iterator crashes. What is not tracked, numbers and texts above all, leads nowhere.
+            held = gc.get_referents(each)
             self._referents.extend(map(id, filter(gc.is_tracked, islice(held, left))))
             self._holders.append(id(each))
             self._ends.append(len(self._referents))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import time
 import weakref
@@ -86,3 +87,12 @@ def test_an_id_that_leads_elsewhere_by_now_is_no_path(held: list[Held]) -> None:
     keys = {id(held), id(first)}
     del held[0]
     assert FoundAgain(keys).path([id(held), id(first)]) is None
+
+
+def test_a_tuple_that_c_has_not_filled_yet_is_looked_at_without_a_crash() -> None:
+    make = ctypes.pythonapi.PyTuple_New
+    make.argtypes, make.restype = [ctypes.c_ssize_t], ctypes.py_object
+    unfilled = make(3)
+    assert gc.is_tracked(unfilled)
+    heap = Heap(Deadline(60), {})
+    assert list(heap.references_to({id(unfilled)})) == []
