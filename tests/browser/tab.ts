@@ -91,7 +91,7 @@ export function linkFragment(link: Readonly<Record<string, string>>): string {
 
 /** Waits until `text` is to be seen in the tab. */
 export async function sees({ tab }: Opened, text: string | RegExp): Promise<void> {
-  await tab.getByText(text).first().waitFor();
+  await tab.getByText(text).locator('visible=true').first().waitFor();
 }
 
 /** Waits until the story of an out-of-memory error is told. */
