@@ -86,8 +86,9 @@ uint64_t BlocksOf(const HostParts& parts) {
   return parts.tensorflow_bytes + parts.pool_bytes + parts.native_bytes;
 }
 
-// What of the parts is touched by now. A deep look has counted what was not; of
-// that the process has touched what it has grown by since, beyond new blocks.
+// Estimates how much of each part is touched by now. A deep look counted the
+// untouched bytes. Since then the process has touched as many of them as it has
+// grown by, less its new blocks.
 class TouchedParts {
  public:
   void Count(const HostParts& parts, const HostParts& untouched,

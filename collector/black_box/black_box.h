@@ -34,7 +34,7 @@ class BlackBox {
   struct Sources {
     // Must not wait for a lock that is held for long.
     std::function<HostParts()> parts;
-    // What of them nothing has touched yet. Takes longer.
+    // The bytes of these parts that nothing has touched yet. Takes longer.
     std::function<HostParts()> untouched_parts;
     // Called at each look: libraries may have been loaded.
     std::function<void()> at_each_look = [] {};

@@ -66,7 +66,7 @@ class HostBlocks {
 
   // What the live blocks of an owner take.
   uint64_t BytesOf(black_box::Owner owner) const noexcept;
-  // What of them nothing has touched yet, by owner.
+  // The bytes of live blocks that nothing has touched yet, by owner.
   std::array<uint64_t, kHostOwners> Untouched() noexcept;
 
   void AfterForkInChild() noexcept;

@@ -11,8 +11,8 @@ namespace oom_forensics::collector {
 // Smaller blocks are taken as touched.
 inline constexpr size_t kLeastUntouchedBytes = size_t{1} << 20;
 
-// Of the whole pages in [address, address + bytes); 0 where that is no memory
-// of the process any more. Some 0.5 ms for 1 GiB.
+// Counts whole pages in [address, address + bytes). Returns 0 if the process no
+// longer has that memory. Takes some 0.5 ms for 1 GiB.
 uint64_t UntouchedBytes(uint64_t address, uint64_t bytes) noexcept;
 
 }  // namespace oom_forensics::collector

@@ -27,9 +27,9 @@ struct Header {
   uint64_t places_offset = 0;
   uint64_t place_count = 0;
   uint64_t archive_bytes = 0;
-  // Of the places and the archive, which follows them.
+  // Covers the places and the archive, which follows them.
   uint64_t rest_checksum = 0;
-  // Of all before it.
+  // Covers all fields before it.
   uint64_t checksum = 0;
 };
 

@@ -30,7 +30,7 @@ std::optional<BatchDimension> RecordedBatch(const AllocatorReplay& replay,
                                             const std::vector<Row>& live,
                                             Row last);
 
-// ForecastTrace.function where the whole recording stands in for a step.
+// The ForecastTrace.function of a whole recording that replaces a step.
 inline constexpr char kWholeRecording[] = "all that was recorded";
 
 struct RecordedStep {

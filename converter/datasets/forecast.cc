@@ -302,8 +302,8 @@ StepForecast NotForecast(const LoadedOom& oom, int number) {
   return answer;
 }
 
-// Adds the steps that stand in for those which an OOM ended and whose graph
-// does not tell: an earlier one like it.
+// Adds an earlier step that is alike for each step that an OOM ended and whose
+// graph says too little.
 void AddEndedSteps(const DatasetInput& input,
                    const std::vector<LoadedOom>& ooms, Forecasts* answer) {
   std::set<int> told;
@@ -351,7 +351,7 @@ absl::StatusOr<DatasetMessage> AnswerForecast(const DatasetInput& input) {
   const std::vector<LoadedOom> ooms = LoadOoms(input.run);
   AddSimulated(input, ooms, answer.get());
   AddEndedSteps(input, ooms, answer.get());
-  // What is told of one that had not begun says more.
+  // The forecast of a step that had not begun says more.
   if (ooms.empty() && answer->forecasts().empty() && !input.query.has_oom()) {
     AddHeaviestSteps(input, *selected, answer.get());
   }
