@@ -7,6 +7,7 @@
 
 #include "collector/collector.h"
 #include "collector/no_throw.h"
+#include "collector/python/heap.h"
 #include "collector/recording/thread_state.h"
 #include "collector/settings.h"
 #include "collector/tensorflow/tensor_address.h"
@@ -15,6 +16,8 @@ namespace {
 
 using oom_forensics::collector::Collector;
 using oom_forensics::collector::NoThrow;
+using oom_forensics::collector::python::Object;
+namespace python = oom_forensics::collector::python;
 
 constexpr char kNotLoaded[] = "TensorFlow has not loaded the collector";
 
@@ -256,6 +259,28 @@ OOM_FORENSICS_EXPORT void OomForensics_SetSourceRoots(
   if (Collector* collector = Collector::Get()) {
     NoThrow([&] { collector->SetSourceRoots(library_prefixes, project_root); });
   }
+}
+
+OOM_FORENSICS_EXPORT void* OomForensics_NextObjects(void* get_objects,
+                                                    void* kinds, uint64_t after,
+                                                    uint64_t most) {
+  return python::NextObjects(static_cast<Object*>(get_objects),
+                             static_cast<Object*>(kinds), after, most);
+}
+
+OOM_FORENSICS_EXPORT void* OomForensics_ObjectsWithIds(
+    void* get_objects, const uint64_t* ids, uint64_t ids_count,
+    const uint64_t* finished, uint64_t finished_count) {
+  return python::ObjectsWithIds(static_cast<Object*>(get_objects), ids,
+                                ids_count, finished, finished_count);
+}
+
+OOM_FORENSICS_EXPORT void* OomForensics_ReadReferences(
+    void* get_objects, void* kinds, void* passed_over, uint64_t after,
+    uint64_t most, uint64_t most_references) {
+  return python::ReadReferences(
+      static_cast<Object*>(get_objects), static_cast<Object*>(kinds),
+      static_cast<Object*>(passed_over), after, most, most_references);
 }
 
 OOM_FORENSICS_EXPORT uint64_t OomForensics_TensorAddress(uint64_t tensor) {

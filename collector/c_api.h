@@ -130,6 +130,17 @@ void OomForensics_SetSourceRoots(const char* library_prefixes,
 // TensorFlow's, takes no lock and holds nothing.
 uint64_t OomForensics_TensorAddress(uint64_t tensor);
 
+// Python's objects (collector/python/heap.h): with Python's lock, by
+// ctypes.PyDLL; what is given and returned are PyObjects.
+void* OomForensics_NextObjects(void* get_objects, void* kinds, uint64_t after,
+                               uint64_t most);
+void* OomForensics_ObjectsWithIds(void* get_objects, const uint64_t* ids,
+                                  uint64_t ids_count, const uint64_t* finished,
+                                  uint64_t finished_count);
+void* OomForensics_ReadReferences(void* get_objects, void* kinds,
+                                  void* passed_over, uint64_t after,
+                                  uint64_t most, uint64_t most_references);
+
 // Whether the calling thread looks for evidence from now on: what an allocator
 // refuses it meanwhile is recorded, but not reported as the job's
 // out-of-memory.

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import json
 import os
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -71,6 +73,18 @@ class CollectorLibrary:
         self._begin_step.argtypes = [ctypes.c_int64]
         self._begin_step.restype = ctypes.c_int
 
+        # Python's lock is kept in it.
+        self._with_lock = ctypes.PyDLL(str(path))
+        objects, ids, count = ctypes.py_object, ctypes.c_char_p, ctypes.c_uint64
+        for function, arguments in (
+            ("NextObjects", [objects, objects, count, count]),
+            ("ObjectsWithIds", [objects, ids, count, ids, count]),
+            ("ReadReferences", [objects, objects, objects, count, count, count]),
+        ):
+            of_heap = getattr(self._with_lock, f"OomForensics_{function}")
+            of_heap.argtypes = arguments
+            of_heap.restype = ctypes.py_object
+
         self._begin_activity = self._library.OomForensics_BeginActivity
         self._begin_activity.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p]
         self._end_activity = self._library.OomForensics_EndActivity
@@ -110,6 +124,44 @@ class CollectorLibrary:
         For the handle of a variable it is the buffer of the variable's value.
         """
         return int(self._tensor_address(id(tensor)))
+
+    def next_objects(self, kinds: tuple[type, ...], after: int, most: int) -> list[Any]:
+        """Returns the objects of these classes, or derived ones, with the next ids above `after`.
+
+        Tuples that C may be filling are left out (collector/python/heap.h).
+        """
+        found = self._with_lock.OomForensics_NextObjects(gc.get_objects, kinds, after, most)
+        return cast("list[Any]", found)
+
+    def objects_with_ids(self, ids: Iterable[int], finished: Iterable[int]) -> list[Any]:
+        """Returns the objects with these ids that live; `finished` are tuples that C has filled."""
+        wanted, sure = sorted(ids), sorted(finished)
+        found = self._with_lock.OomForensics_ObjectsWithIds(
+            gc.get_objects,
+            array("Q", wanted).tobytes(),
+            len(wanted),
+            array("Q", sure).tobytes(),
+            len(sure),
+        )
+        return cast("list[Any]", found)
+
+    def references(
+        self,
+        kinds: tuple[type, ...],
+        passed_over: tuple[type, ...],
+        after: int,
+        most: int,
+        most_references: int,
+    ) -> tuple[int, bytes, bytes, bytes, bytes]:
+        """Returns what the next `most` objects above `after` lead to.
+
+        The last id that was looked at, 0 for none; the ids of the objects, their kinds, the ends
+        of their references and the ids these lead to: ReadReferences() of collector/python/heap.h.
+        """
+        read = self._with_lock.OomForensics_ReadReferences(
+            gc.get_objects, kinds, passed_over, after, most, most_references
+        )
+        return cast("tuple[int, bytes, bytes, bytes, bytes]", tuple(read))
 
     @contextlib.contextmanager
     def looking(self) -> Iterator[None]:

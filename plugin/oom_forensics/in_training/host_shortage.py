@@ -101,9 +101,10 @@ def _look(library: CollectorLibrary, percent: int, left_bytes: int) -> None:
     if not held:
         return
     keys = [each.container for each in held]
-    heap = Heap(Deadline(_LIMIT_S), {})
+    heap = Heap(library, Deadline(_LIMIT_S))
     # The container itself is what a chain leads to.
-    chains = dict(ChainFinder(heap, keys, roots, Deadline(_LIMIT_S)).chains_of(keys))
+    finder = ChainFinder(library, heap, keys, roots, Deadline(_LIMIT_S))
+    chains = dict(finder.chains_of(keys))
     for each in held:
         if chain := chains.get(each.container):
             where = places_of_user(chain.stack)
@@ -164,31 +165,37 @@ def _largest(library: CollectorLibrary, deadline: Deadline) -> list[_Held]:
     leaves = {np.ndarray, EagerTensor}
     direct: dict[int, int] = {}
     found: dict[int, _Held] = {}
+
+    def look_into(container: Any, inner: dict[int, int]) -> None:
+        items, scale = _items_of(container)
+        kinds = set(map(type, items))
+        if tuple in kinds:
+            # One that only this container has is not among all objects.
+            for item in items:
+                if type(item) is tuple and id(item) not in inner:
+                    look_into(item, inner)
+        if leaves.isdisjoint(kinds) and inner.keys().isdisjoint(map(id, items)):
+            return
+        seen: set[int] = set()
+        held_bytes = 0
+        for item in items:
+            if type(item) in leaves:
+                held_bytes += bytes_of(item, seen)
+            else:
+                held_bytes += inner.get(id(item), 0)
+        held_bytes = int(held_bytes * scale)
+        if held_bytes > inner.get(id(container), 0):
+            direct[id(container)] = held_bytes
+            if held_bytes >= _LEAST_BYTES:
+                found[id(container)] = _Held(id(container), len(container), held_bytes)
+
     # First what they hold themselves, then with the containers that are in them.
-    for is_nested in (False, True):
+    for _ in range(2):
         inner = dict(direct)
-        for each in each_object(deadline):
-            if type(each) not in _CONTAINERS:
-                continue
-            with contextlib.suppress(RuntimeError):  # A thread changed it meanwhile.
-                items, scale = _items_of(each)
-                if leaves.isdisjoint(map(type, items)) and (
-                    not is_nested or inner.keys().isdisjoint(map(id, items))
-                ):
-                    continue
-                seen: set[int] = set()
-                held_bytes = 0
-                for item in items:
-                    if type(item) in leaves:
-                        held_bytes += bytes_of(item, seen)
-                    elif is_nested:
-                        held_bytes += inner.get(id(item), 0)
-                held_bytes = int(held_bytes * scale)
-                if held_bytes <= inner.get(id(each), 0):
-                    continue
-                direct[id(each)] = held_bytes
-                if held_bytes >= _LEAST_BYTES:
-                    found[id(each)] = _Held(id(each), len(each), held_bytes)
+        for each in each_object(library, _CONTAINERS, deadline):
+            if type(each) in _CONTAINERS:
+                with contextlib.suppress(RuntimeError):  # A thread changed it meanwhile.
+                    look_into(each, inner)
     return sorted(found.values(), key=lambda held: -held.bytes)[:_MOST_HOLDERS]
 
 

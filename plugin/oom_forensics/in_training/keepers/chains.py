@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from types import FrameType, GeneratorType
 from typing import Any, NamedTuple
 
+from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence.written_run import Deadline
 from oom_forensics.in_training.keepers import safe_looks
 from oom_forensics.in_training.keepers.heap import Heap
@@ -45,7 +46,15 @@ _NOT_HELD_YET = "that no variable holds yet"
 class ChainFinder:
     """Finds the chains of some objects, by their ids: it holds none of them."""
 
-    def __init__(self, heap: Heap, keys: Sequence[int], roots: Roots, deadline: Deadline) -> None:
+    def __init__(
+        self,
+        library: CollectorLibrary,
+        heap: Heap,
+        keys: Sequence[int],
+        roots: Roots,
+        deadline: Deadline,
+    ) -> None:
+        self._library = library
         self._heap = heap
         self._roots = roots
         # In the order in which they were found.
@@ -69,7 +78,7 @@ class ChainFinder:
         ways = {key: self._way(key) for key in keys}
         outside = {key for key, way in ways.items() if way == [key] and self._has_no_root(key)}
         unnamed = {key: self._unheld_referrers(key) for key in outside}
-        found = FoundAgain({each for way in (*ways.values(), *unnamed.values()) for each in way})
+        found = self._found([*ways.values(), *unnamed.values()])
         chains: list[tuple[int, Chain]] = []
         for key, way in ways.items():
             if key in outside:
@@ -163,12 +172,18 @@ class ChainFinder:
     def _unheld_referrers(self, key: int) -> list[int]:
         return [each for each in self._referrers.get(key, ()) if not self._referrers.get(each)]
 
+    def _found(self, ways: Sequence[Sequence[int]]) -> FoundAgain:
+        # What a local variable has is finished.
+        ids = {each for way in ways for each in way}
+        return FoundAgain(self._library, ids, ids & self._roots.locals.keys())
+
     def _likeliest_of_tapes(self) -> Chain | None:
         """Returns how most gradient tapes are kept."""
         ways = [self._way(tape) for tape in self._heap.tapes if tape in self._next]
-        found = FoundAgain({each for way in ways for each in way}) if ways else None
-        paths = [found.path(way) for way in ways] if found is not None else []
-        chains = [self._in_words(path) for path in paths if path is not None]
+        if not ways:
+            return None
+        found = self._found(ways)
+        chains = [self._in_words(path) for path in map(found.path, ways) if path is not None]
         if not chains:
             return None
         likeliest = Counter(map(_shape, chains)).most_common(1)[0][0]

@@ -12,7 +12,7 @@ from oom_forensics.in_training.evidence.written_run import WrittenRun
 from oom_forensics.in_training.keepers.chains import Chain, ChainFinder
 from oom_forensics.in_training.keepers.heap import Heap
 from oom_forensics.in_training.keepers.links import Link
-from oom_forensics.in_training.keepers.live_tensors import AddressOf, LiveTensor, LiveTensors
+from oom_forensics.in_training.keepers.live_tensors import LiveTensor, live_tensors
 from oom_forensics.in_training.keepers.roots import Roots
 from oom_forensics.in_training.source.code_origin import CodeOrigin
 from oom_forensics.in_training.source.shown_paths import ShownPaths
@@ -38,24 +38,26 @@ def watch_keepers(library: CollectorLibrary) -> None:
     """Adds who keeps the live tensors to each run of an out-of-memory or a snapshot."""
 
     def keepers_of(run: WrittenRun) -> bytes | None:
-        return _planes_of(run, EvidenceSettings.now(library), library.tensor_address)
+        return _planes_of(run, EvidenceSettings.now(library), library)
 
     # What lives when a profile ends says nothing of its peak.
     providers.register(keepers_of, limit_s=_LIMIT_S, origins=("oom", "snapshot"))
 
 
-def _planes_of(run: WrittenRun, settings: EvidenceSettings, address_of: AddressOf) -> bytes | None:
+def _planes_of(
+    run: WrittenRun, settings: EvidenceSettings, library: CollectorLibrary
+) -> bytes | None:
     if not settings.keepers:
         return None
     origin = CodeOrigin(settings.user_paths, settings.library_paths)
     paths = ShownPaths(settings.source_paths)
     plane = SourcePlane(paths, _FIRST_ID)
-    live_tensors = LiveTensors(address_of)
-    heap = Heap(run.deadline, live_tensors.looks)
-    tensors = {each.holder: each for each in live_tensors.by_size()}
+    tensors = {each.holder: each for each in live_tensors(library, run.deadline)}
     if not tensors:
         return None
-    finder = ChainFinder(heap, list(tensors), Roots(run.frame, origin), run.deadline)
+    heap = Heap(library, run.deadline)
+    roots = Roots(run.frame, origin)
+    finder = ChainFinder(library, heap, list(tensors), roots, run.deadline)
     chains = finder.chains_of(list(tensors))
     for keeper in _groups((tensors[key], chain) for key, chain in chains):
         plane.add_keeper(

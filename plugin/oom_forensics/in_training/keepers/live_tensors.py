@@ -7,18 +7,16 @@ copies it where sparse updates went before, and may wait for a lock of the faili
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from oom_forensics.in_training.keepers.heap import Look
+from oom_forensics.in_training.collector_library import CollectorLibrary
+from oom_forensics.in_training.evidence.written_run import Deadline
+from oom_forensics.in_training.keepers.objects import each_object
 
 # Smaller ones do not fill a device.
 _LEAST_BYTES = 1024
 # The largest are looked at.
 _MOST_TENSORS = 20_000
-
-AddressOf = Callable[[Any], int]
-"""`CollectorLibrary.tensor_address`."""
 
 
 class LiveTensor(NamedTuple):
@@ -30,48 +28,37 @@ class LiveTensor(NamedTuple):
     size_bytes: int
 
 
-class LiveTensors:
-    """The tensors that a look at the heap finds. It holds none of them."""
+def live_tensors(library: CollectorLibrary, deadline: Deadline) -> list[LiveTensor]:
+    """Returns those of at least 1 KiB, the largest first; one for each address."""
+    from tensorflow.python.framework.ops import EagerTensor
+    from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
-    def __init__(self, address_of: AddressOf) -> None:
-        from tensorflow.python.framework.ops import EagerTensor
-        from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
-
-        self._address_of = address_of
-        # By address. What keeps a variable keeps its value: the variable is the better holder.
-        self._tensors: dict[int, LiveTensor] = {}
-        self._variables: dict[int, LiveTensor] = {}
-        self._handle_type = EagerTensor
-        self.looks: dict[type, Look] = {
-            EagerTensor: self._see_tensor,
-            BaseResourceVariable: self._see_variable,
-        }
-        """For `Heap`."""
-
-    def by_size(self) -> list[LiveTensor]:
-        """Returns those of at least 1 KiB, the largest first; one for each address."""
-        found = {**self._tensors, **self._variables}.values()
-        return sorted(found, key=lambda each: -each.size_bytes)[:_MOST_TENSORS]
-
-    def _see_tensor(self, tensor: Any) -> None:
-        self._see(tensor, tensor, self._tensors)
-
-    def _see_variable(self, variable: Any) -> None:
-        # The handle of a graph's variable leads nowhere.
-        if type(handle := vars(variable).get("_handle")) is self._handle_type:
-            value = _Value(variable._dtype, variable._shape)
-            self._see(variable, handle, self._variables, value)
-
-    def _see(
-        self, holder: Any, tensor: Any, found: dict[int, LiveTensor], value: _Value | None = None
-    ) -> None:
+    # By address. What keeps a variable keeps its value: the variable is the better holder.
+    tensors: dict[int, LiveTensor] = {}
+    variables: dict[int, LiveTensor] = {}
+    for each in each_object(library, (EagerTensor, BaseResourceVariable), deadline):
         with contextlib.suppress(Exception):
-            # First: of a tensor that waits for its memory TensorFlow's attributes lead nowhere.
-            if address := self._address_of(tensor):
-                described = value or tensor
-                size_bytes = described.dtype.size * (described.shape.num_elements() or 0)
-                if size_bytes >= _LEAST_BYTES:
-                    found.setdefault(address, LiveTensor(id(holder), address, size_bytes))
+            if type(each) is EagerTensor:
+                _see(library, each, each, each, tensors)
+            # The handle of a graph's variable leads nowhere.
+            elif type(handle := vars(each).get("_handle")) is EagerTensor:
+                _see(library, each, handle, _Value(each._dtype, each._shape), variables)
+    found = {**tensors, **variables}.values()
+    return sorted(found, key=lambda each: -each.size_bytes)[:_MOST_TENSORS]
+
+
+def _see(
+    library: CollectorLibrary,
+    holder: Any,
+    tensor: Any,
+    described: Any,
+    found: dict[int, LiveTensor],
+) -> None:
+    # First: of a tensor that waits for its memory TensorFlow's attributes lead nowhere.
+    if address := library.tensor_address(tensor):
+        size_bytes = described.dtype.size * (described.shape.num_elements() or 0)
+        if size_bytes >= _LEAST_BYTES:
+            found.setdefault(address, LiveTensor(id(holder), address, size_bytes))
 
 
 class _Value(NamedTuple):

@@ -3,18 +3,20 @@
 Who looks at an object holds it: a list that the program lets go of meanwhile would live on, and
 the memory of its tensors with it. So no look keeps the whole list of objects. It asks for the
 list again after a moment, goes on where it was, and remembers objects by their ids.
+
+And what C is still making must have no other reference at all. So the list itself is only ever
+in the collector's hands (collector/python/heap.h), never in Python's.
 """
 
 from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
+from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence.written_run import Deadline
 
 # An object is held for about that long; where listing all of them takes longer, for as long as
@@ -23,12 +25,17 @@ _HOLD_S = 0.2
 _MOST_AT_ONCE = 1 << 18
 
 
-def each_object(deadline: Deadline) -> Iterator[Any]:
-    """Yields each object once, by rising ids, until the deadline; new ones may be left out."""
+def each_object(
+    library: CollectorLibrary, kinds: tuple[type, ...], deadline: Deadline
+) -> Iterator[Any]:
+    """Yields each object of these classes, or derived ones, once, by rising ids.
+
+    New ones may be left out, and tuples that have one reference only: go from what holds them.
+    """
     after = 0
     while not deadline.passed:
         began_s = time.monotonic()
-        part = _next_objects(after)
+        part = library.next_objects(kinds, after, _MOST_AT_ONCE)
         if not part:
             return
         listed_s = time.monotonic()
@@ -41,28 +48,18 @@ def each_object(deadline: Deadline) -> Iterator[Any]:
         del part, each
 
 
-def _next_objects(after: int) -> list[Any]:
-    """Returns the objects with the next ids, in their order."""
-    objects = gc.get_objects()
-    ids = np.fromiter(map(id, objects), np.uint64, len(objects))
-    at = np.flatnonzero(ids > after)
-    if len(at) > _MOST_AT_ONCE:
-        at = at[np.argpartition(ids[at], _MOST_AT_ONCE)[:_MOST_AT_ONCE]]
-    at = at[np.argsort(ids[at])]
-    # A comprehension's cell with the list in it would be in the list: a circle.
-    return list(map(objects.__getitem__, at.tolist()))
-
-
 class FoundAgain:
     """Objects by their ids, as far as they still live. It holds them: keep it for a moment only."""
 
-    def __init__(self, ids: set[int]) -> None:
-        self._objects = {id(each): each for each in gc.get_objects() if id(each) in ids}
-        # An id may be that of another object by now: it is the same if it leads to the same.
-        self._leads_to = {
-            key: ids.intersection(map(id, gc.get_referents(each)))
-            for key, each in self._objects.items()
-        }
+    def __init__(
+        self, library: CollectorLibrary, ids: set[int], finished: Iterable[int] = ()
+    ) -> None:
+        """`finished`: which of them no tuple that C is still filling can be."""
+        found = library.objects_with_ids(ids, finished)
+        self._objects = {id(each): each for each in found}
+        self._ids = ids
+        # Of an object: those of the ids that it leads to.
+        self._leads_to: dict[int, dict[int, Any]] = {}
 
     def get(self, key: int) -> Any | None:
         """Returns the object with an id; None if it is gone."""
@@ -70,9 +67,13 @@ class FoundAgain:
 
     def path(self, ids: Sequence[int]) -> list[Any] | None:
         """Returns the objects with these ids if each still refers to the one after it."""
-        if ids[-1] not in self._objects:
-            return None
+        path = [self._objects.get(ids[0])]
+        # An id may be that of another object by now: it is the same if it leads to the same.
         for holder, held in pairwise(ids):
-            if held not in self._leads_to.get(holder, ()):
+            if path[-1] is None:
                 return None
-        return [self._objects[key] for key in ids]
+            if holder not in self._leads_to:
+                referents = gc.get_referents(path[-1])
+                self._leads_to[holder] = {id(r): r for r in referents if id(r) in self._ids}
+            path.append(self._leads_to[holder].get(held))
+        return path if path[-1] is not None else None

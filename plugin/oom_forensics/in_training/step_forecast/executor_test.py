@@ -99,7 +99,7 @@ def test_variables_that_share_their_first_value_copy_it_when_they_are_written() 
     first_values.note([(slot, None) for slot in slots])
     library = CollectorLibrary.loaded()
     assert library is not None
-    one_buffer = first_values.in_one_buffer(library.tensor_address)
+    one_buffer = first_values.in_one_buffer(library)
     copies = []
     for groups in ((), one_buffer):
         graph = prepared_graph.prepare(replace(alone, one_buffer=groups))
@@ -109,7 +109,7 @@ def test_variables_that_share_their_first_value_copy_it_when_they_are_written() 
     # The last one to be written need not copy.
     assert copies == [0, 2]
     step()
-    assert not first_values.in_one_buffer(library.tensor_address)
+    assert not first_values.in_one_buffer(library)
 
 
 def test_loops_go_round_and_keep_what_the_backward_pass_needs() -> None:

@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
+from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.in_place import in_place_of
-from oom_forensics.in_training.keepers.live_tensors import AddressOf
 from oom_forensics.in_training.step_forecast.step_function import shared_name_of
 
 _LEAST_BYTES = 1 << 16
@@ -32,7 +32,7 @@ def watch() -> None:
     when_imported("tensorflow.python.eager.polymorphic_function.polymorphic_function", _wrap)
 
 
-def in_one_buffer(address_of: AddressOf) -> tuple[tuple[str, ...], ...]:
+def in_one_buffer(library: CollectorLibrary) -> tuple[tuple[str, ...], ...]:
     """Names (`Argument.shared_name`) of variables that lie in one buffer at this moment.
 
     Asks only variables that may.
@@ -42,7 +42,7 @@ def in_one_buffer(address_of: AddressOf) -> tuple[tuple[str, ...], ...]:
         by_address: dict[int, list[str]] = {}
         for variable in (each() for each in group):
             with contextlib.suppress(Exception):
-                if variable is not None and (address := address_of(variable.handle)):
+                if variable is not None and (address := library.tensor_address(variable.handle)):
                     names = by_address.setdefault(address, [])
                     names.append(shared_name_of(variable.handle))
         found += [tuple(names) for names in by_address.values() if len(names) > 1]
