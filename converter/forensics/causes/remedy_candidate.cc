@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "converter/forensics/oom_case/incidents.h"
 #include "converter/forensics/op_purpose.h"
 #include "converter/forensics/source_frames.h"
 #include "converter/trace/op_name.h"
@@ -20,27 +21,6 @@ namespace {
 // one that is computed from it.
 constexpr size_t kLargestActivations = 2;
 constexpr int kGradientsOfEach = 2;
-// A request that began to wait so soon after this one failed belongs to the
-// same moment, though TensorFlow refuses it only after its own 10 s.
-constexpr int64_t kSameMomentPs = 1'000'000'000'000;
-
-// No request waits longer; a damaged trace may say so.
-constexpr uint64_t kMaxWaitNs = 3'600'000'000'000;
-
-// Requests of other threads that were refused at the same moment.
-void AddRefusedTogether(const OomCase& oom, Scenario& scenario) {
-  const AllocatorTrace& trace = oom.replay().trace();
-  for (const FailedRequest& other : trace.failures) {
-    if (other.row <= oom.failure() || !other.is_oom) continue;
-    const int64_t waited_ps = static_cast<int64_t>(
-        std::min<uint64_t>(other.waited_ns, kMaxWaitNs) * 1000);
-    if (trace.time_ps[other.row] - waited_ps - trace.time_ps[oom.failure()] >
-        kSameMomentPs) {
-      break;
-    }
-    scenario.then_like.push_back(other.row);
-  }
-}
 
 }  // namespace
 
@@ -65,7 +45,9 @@ bool IsInference(const OomCase& oom) {
 
 Scenario WithRestOfStep(const OomCase& oom, Scenario scenario) {
   if (oom.step() != nullptr && oom.step()->is_recorded()) return scenario;
-  AddRefusedTogether(oom, scenario);
+  for (const Row row : RefusedTogether(oom.replay(), oom.failure())) {
+    scenario.then_like.push_back(row);
+  }
   // A block of XLA's holds the gradients of its activations, too.
   if (oom.site().compiled != 0) return scenario;
   // In the backward pass of an eager loop most gradients are there, or have

@@ -19,15 +19,18 @@ int64_t BeganPs(const AllocatorReplay& replay, const FailedRequest& failed) {
          static_cast<int64_t>(std::min(failed.waited_ns, kMaxWaitNs) * 1000);
 }
 
+bool IsOfSameRun(const AllocatorTrace& trace, const FailedRequest& earlier,
+                 const FailedRequest& later) {
+  const int64_t step_id = trace.ContextOf(later.row).step_id;
+  return step_id != 0 && step_id == trace.ContextOf(earlier.row).step_id;
+}
+
 // Whether the later refusal belongs to the earlier one.
 bool IsSameIncident(const AllocatorReplay& replay, const FailedRequest& earlier,
                     const FailedRequest& later) {
   const AllocatorTrace& trace = replay.trace();
   // Once refused memory, the step fails, however often it is refused again.
-  const int64_t step_id = trace.ContextOf(later.row).step_id;
-  if (step_id != 0 && step_id == trace.ContextOf(earlier.row).step_id) {
-    return true;
-  }
+  if (IsOfSameRun(trace, earlier, later)) return true;
   const int64_t refused_ps = trace.time_ps[earlier.row];
   const int64_t began_ps = BeganPs(replay, later);
   if (began_ps > refused_ps + kWakePs) return false;
@@ -36,6 +39,22 @@ bool IsSameIncident(const AllocatorReplay& replay, const FailedRequest& earlier,
   return ModeOf(replay.host(), replay.SiteOf(later.row)) == GRAPH ||
          trace.ContextOf(later.row).thread !=
              trace.ContextOf(earlier.row).thread;
+}
+
+// Whether both requests needed a place at once.
+bool IsRefusedTogether(const AllocatorReplay& replay,
+                       const FailedRequest& earlier,
+                       const FailedRequest& later) {
+  const AllocatorTrace& trace = replay.trace();
+  if (IsOfSameRun(trace, earlier, later)) return true;
+  const int64_t refused_ps = trace.time_ps[earlier.row];
+  const int64_t began_ps = BeganPs(replay, later);
+  if (began_ps <= refused_ps) return true;
+  // Another run; where runs have no ids, another training step.
+  return trace.ContextOf(later.row).step_id == 0 &&
+         ModeOf(replay.host(), replay.SiteOf(later.row)) == GRAPH &&
+         began_ps <= refused_ps + kWakePs &&
+         replay.host().StepAt(began_ps) == replay.host().StepAt(refused_ps);
 }
 
 }  // namespace
@@ -61,6 +80,19 @@ Row EndOfEarlierIncident(const AllocatorReplay& replay, Row failure) {
     earlier = incident.back();
   }
   return earlier;
+}
+
+std::vector<Row> RefusedTogether(const AllocatorReplay& replay, Row failure) {
+  std::vector<Row> together;
+  const FailedRequest* const failed = replay.trace().FailureOf(failure);
+  if (failed == nullptr) return together;
+  for (const FailedRequest& later : replay.trace().failures) {
+    if (later.row > failure && later.is_oom &&
+        IsRefusedTogether(replay, *failed, later)) {
+      together.push_back(later.row);
+    }
+  }
+  return together;
 }
 
 }  // namespace oom_forensics

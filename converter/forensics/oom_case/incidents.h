@@ -20,6 +20,11 @@ std::vector<std::vector<Row>> FindIncidents(const AllocatorReplay& replay);
 // it is the first.
 Row EndOfEarlierIncident(const AllocatorReplay& replay, Row failure);
 
+// Later refusals of what had to find a place beside this refused request: it
+// waited at the same time, or is of the same run of a function. What the
+// program asks for after the error, another step say, is not.
+std::vector<Row> RefusedTogether(const AllocatorReplay& replay, Row failure);
+
 }  // namespace oom_forensics
 
 #endif  // OOM_FORENSICS_CONVERTER_FORENSICS_OOM_CASE_INCIDENTS_H_

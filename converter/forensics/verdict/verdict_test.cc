@@ -52,6 +52,32 @@ TEST(VerdictTest, EnoughFreeInPiecesOfOneRegionIsFragmentation) {
   EXPECT_EQ(pins->sufficiency(), REQUEST_FITS);
 }
 
+TEST(VerdictTest, WhatALaterRunAsksForIsNoPartOfTheRefusedOne) {
+  TraceBuilder trace;
+  trace.Region(kBase, 8 * kMiB);
+  for (uint64_t i = 0; i < 8; ++i) {
+    trace.Alloc(kBase + i * kMiB, Tensor("a", kMiB));
+  }
+  for (uint64_t i = 0; i < 8; i += 2) trace.Free(kBase + i * kMiB);
+  trace.StepId(1).Fail(Tensor("b", 2 * kMiB), Oom(8 * kMiB));
+  // The program caught the error, and tried something larger.
+  trace.StepId(2).Fail(Tensor("c", 64 * kMiB), Oom(8 * kMiB));
+  EXPECT_EQ(Judge(trace, std::nullopt, 0).verdict.kind(), "FRAGMENTATION");
+  EXPECT_EQ(Judge(trace, std::nullopt, 1).verdict.kind(), "CAPACITY");
+}
+
+TEST(VerdictTest, WhatTheSameRunAsksForNeedsAPlaceAsWell) {
+  TraceBuilder trace;
+  trace.Region(kBase, 8 * kMiB);
+  for (uint64_t i = 0; i < 8; ++i) {
+    trace.Alloc(kBase + i * kMiB, Tensor("a", kMiB));
+  }
+  for (uint64_t i = 0; i < 8; i += 2) trace.Free(kBase + i * kMiB);
+  trace.StepId(1).Fail(Tensor("b", 2 * kMiB), Oom(8 * kMiB));
+  trace.Fail(Tensor("c", 64 * kMiB), Oom(8 * kMiB));
+  EXPECT_EQ(Judge(trace, std::nullopt, 0).verdict.kind(), "CAPACITY");
+}
+
 TEST(VerdictTest, CrumbsInManyGapsAreAFullPoolNotFragmentation) {
   TraceBuilder trace;
   trace.Region(kBase, 64 * kMiB);
