@@ -57,18 +57,20 @@ HostParts Collector::PartsOfHost() {
 }
 
 HostParts Collector::UntouchedPartsOfHost() {
-  const auto by_owner = host_blocks_.Untouched();
-  const auto of = [&](black_box::Owner owner) {
-    return by_owner[static_cast<size_t>(owner)];
-  };
   HostParts untouched;
-  untouched.tensorflow_bytes = of(black_box::Owner::kTensorFlow);
-  untouched.native_bytes = of(black_box::Owner::kNative);
+  std::vector<Region> regions;
   for (const Region& region : recorder_.Regions()) {
     if (recorder_.allocators().Describe(region.allocator).in_host_memory) {
       untouched.pool_bytes += UntouchedBytes(region.address, region.size_bytes);
+      regions.push_back(region);
     }
   }
+  const auto by_owner = host_blocks_.Untouched(regions);
+  const auto of = [&](black_box::Owner owner) {
+    return by_owner[static_cast<size_t>(owner)];
+  };
+  untouched.tensorflow_bytes = of(black_box::Owner::kTensorFlow);
+  untouched.native_bytes = of(black_box::Owner::kNative);
   return untouched;
 }
 

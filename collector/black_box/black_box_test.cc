@@ -363,8 +363,13 @@ TEST_F(HostBlocksTest, WhatNothingHasTouchedIsKnown) {
   blocks_.AddNative(Owner::kNative, block, kBytes, 0);
   // One that is no memory of the process any more.
   blocks_.AddNative(Owner::kPython, At(0x10000), kBytes, 0);
-  EXPECT_EQ(blocks_.Untouched()[static_cast<size_t>(Owner::kNative)], 5 << 20);
-  EXPECT_EQ(blocks_.Untouched()[static_cast<size_t>(Owner::kPython)], 0);
+  EXPECT_EQ(blocks_.Untouched({})[static_cast<size_t>(Owner::kNative)],
+            5 << 20);
+  EXPECT_EQ(blocks_.Untouched({})[static_cast<size_t>(Owner::kPython)], 0);
+  // A pool counts its regions itself.
+  const std::vector<Region> regions = {
+      {reinterpret_cast<uint64_t>(block) - kBytes, 2 * kBytes}};
+  EXPECT_EQ(blocks_.Untouched(regions)[static_cast<size_t>(Owner::kNative)], 0);
   munmap(block, kBytes);
 }
 

@@ -201,7 +201,8 @@ void HostBlocks::RemoveKnown(const void* address) noexcept {
   Erase(box, bucket, reinterpret_cast<uint64_t>(address));
 }
 
-std::array<uint64_t, kHostOwners> HostBlocks::Untouched() noexcept {
+std::array<uint64_t, kHostOwners> HostBlocks::Untouched(
+    const std::vector<Region>& regions) noexcept {
   std::array<uint64_t, kHostOwners> untouched = {};
   const Box* const box = box_.load(std::memory_order_acquire);
   if (box == nullptr) return untouched;
@@ -226,6 +227,11 @@ std::array<uint64_t, kHostOwners> HostBlocks::Untouched() noexcept {
       }
     }
     for (size_t i = 0; i < count; ++i) {
+      const bool is_of_a_pool = std::any_of(
+          regions.begin(), regions.end(), [&](const Region& region) {
+            return large[i].address - region.address < region.size_bytes;
+          });
+      if (is_of_a_pool) continue;
       untouched[static_cast<size_t>(large[i].owner)] +=
           UntouchedBytes(large[i].address, large[i].bytes);
     }

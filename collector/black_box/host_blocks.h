@@ -13,7 +13,9 @@
 #include <mutex>
 #include <new>
 #include <unordered_map>
+#include <vector>
 
+#include "collector/recording/event.h"
 #include "collector/recording/site_interner.h"
 #include "collector/recording/spin_lock.h"
 #include "collector/recording/stack_table.h"
@@ -66,8 +68,10 @@ class HostBlocks {
 
   // What the live blocks of an owner take.
   uint64_t BytesOf(black_box::Owner owner) const noexcept;
-  // The bytes of live blocks that nothing has touched yet, by owner.
-  std::array<uint64_t, kHostOwners> Untouched() noexcept;
+  // The bytes of live blocks that nothing has touched yet, by owner; without
+  // those in these regions, which a pool counts itself.
+  std::array<uint64_t, kHostOwners> Untouched(
+      const std::vector<Region>& regions) noexcept;
 
   void AfterForkInChild() noexcept;
 

@@ -127,7 +127,7 @@ class ChainFinder:
         # that is running is nearer.
         for of_user in (True, False):
             queue: deque[int] = deque()
-            for key in self._known:
+            for key in self._known_roots():
                 if key not in self._next and self._is_root(key, of_user):
                     self._next[key] = None
                     queue.append(key)
@@ -139,6 +139,15 @@ class ChainFinder:
                         queue.append(held)
             if of_user:
                 self._of_user = set(self._next)
+
+    def _known_roots(self) -> Iterator[int]:
+        """Yields what may be a root; of two as near to an object, the first is told.
+
+        Local variables come first, those of the outermost function before all others. By chance,
+        or by ids, two runs of one program would be told in different words.
+        """
+        yield from (key for key in reversed(self._roots.locals) if key in self._known)
+        yield from self._known
 
     def _is_root(self, key: int, of_user: bool) -> bool:
         local = self._roots.locals.get(key)
