@@ -15,21 +15,22 @@ from oom_forensics.in_training.evidence import trace_file
 Origin = Literal["oom", "snapshot", "profile"]
 
 
-# A machine with more work than processors: so much longer by the clock.
-_BUSY_FACTOR = 3
-
-
 class Deadline:
     """A moment by which work of this thread has to be given up.
 
     The limit is on the time that the thread works, so that a busy machine does not cut its
-    findings; by the clock it is at most three times as long, and not beyond `end_s` of the
-    monotonic clock.
+    findings; by the clock it is at most `busy_factor` times as long, and not beyond `end_s` of
+    the monotonic clock.
     """
 
-    def __init__(self, limit_s: float, end_s: float = math.inf) -> None:
+    def __init__(self, limit_s: float, end_s: float = math.inf, *, busy_factor: float = 3) -> None:
+        in_all_s = busy_factor * limit_s
+        self._text = f"{limit_s:g} s of the processor, {in_all_s:.0f} s in all"
         self._end_of_work_s = time.thread_time() + limit_s
-        self._end_s = min(end_s, time.monotonic() + _BUSY_FACTOR * limit_s)
+        self._end_s = min(end_s, time.monotonic() + in_all_s)
+
+    def __str__(self) -> str:
+        return self._text
 
     @property
     def left_s(self) -> float:

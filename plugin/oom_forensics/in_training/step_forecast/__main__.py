@@ -13,13 +13,13 @@ import sys
 from pathlib import Path
 
 from oom_forensics.in_training.evidence import trace_file
+from oom_forensics.in_training.evidence.written_run import Deadline
 from oom_forensics.in_training.step_forecast import plane, recorded
 from oom_forensics.in_training.step_forecast.forecaster import forecast_step
-from oom_forensics.in_training.step_forecast.time_budget import TimeBudget
 
-# Of each step, by the processor's clock and by the wall's.
-_PROCESSOR_LIMIT_S = 20.0
-_LIMIT_S = 300.0
+# For each step. Other jobs may use the processors meanwhile.
+_LIMIT_S = 20.0
+_BUSY_FACTOR = 15
 
 
 def main(trace: Path) -> None:
@@ -45,7 +45,7 @@ def _forecast(trace: Path, of: recorded.RecordedStep) -> plane.Forecast:
     return forecast_step(
         of.step,
         origin="oom",
-        budget=TimeBudget(_PROCESSOR_LIMIT_S, _LIMIT_S),
+        deadline=Deadline(_LIMIT_S, busy_factor=_BUSY_FACTOR),
         step_id=of.step_id,
         allocator=of.allocator,
         modules=trace_file.module_names(trace) if of.step.compiled_functions else (),

@@ -20,15 +20,15 @@ from oom_forensics.converter.binary import find_converter
 from oom_forensics.core.errors import OomForensicsError
 from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence import trace_file
+from oom_forensics.in_training.evidence.written_run import Deadline
 from oom_forensics.in_training.step_forecast import keras_step, plane, step_function
 from oom_forensics.in_training.step_forecast.compiled_step import forecast_compiled
 from oom_forensics.in_training.step_forecast.forecaster import forecast_step
 from oom_forensics.in_training.step_forecast.step_function import StepFunction
-from oom_forensics.in_training.step_forecast.time_budget import TimeBudget
 
 # A forecast that is asked for may take longer than one that nobody waits for.
 _LIMIT_S = 120.0
-_LIMIT_IN_ALL_S = 600.0
+_BUSY_FACTOR = 5
 _HOST = "localhost"
 
 
@@ -91,9 +91,8 @@ def _forecast_of(
     if step.compiled and traced.function is not None:
         specs = traced.specs_of(step.batch)
         return forecast_compiled(traced.function, specs, step, allocator)
-    return forecast_step(
-        step, origin="ahead", budget=TimeBudget(_LIMIT_S, _LIMIT_IN_ALL_S), allocator=allocator
-    )
+    deadline = Deadline(_LIMIT_S, busy_factor=_BUSY_FACTOR)
+    return forecast_step(step, origin="ahead", deadline=deadline, allocator=allocator)
 
 
 def _with_batch(step: StepFunction, size: int | None) -> StepFunction:

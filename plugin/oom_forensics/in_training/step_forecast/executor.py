@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from oom_forensics.in_training.evidence.trace_file import ModuleName
+from oom_forensics.in_training.evidence.written_run import Deadline
 from oom_forensics.in_training.step_forecast import graph_nodes, prepared_graph
 from oom_forensics.in_training.step_forecast import kernel_rules as rules
 from oom_forensics.in_training.step_forecast.compiled_modules import run_of
@@ -30,7 +31,6 @@ from oom_forensics.in_training.step_forecast.tensors import (
     bytes_of,
     elements_of,
 )
-from oom_forensics.in_training.step_forecast.time_budget import TimeBudget
 from oom_forensics.in_training.step_forecast.variable_kernels import VariableKernels
 
 _LOOPS = frozenset({"While", "StatelessWhile"})
@@ -44,9 +44,11 @@ _START_COST_BYTES = 20_000
 _PRODUCT_COST = 8
 # The clock is looked at once in so many ops.
 _OPS_BETWEEN_LOOKS = 64
-
-
 _GPU = re.compile(r"device:GPU:(\d+)")
+
+
+class OutOfTimeError(Exception):
+    """The forecast was given up at its deadline."""
 
 
 class Library:
@@ -101,7 +103,7 @@ class Executor:
         self,
         library: Library,
         order: Order,
-        budget: TimeBudget | None = None,
+        deadline: Deadline | None = None,
         element_shapes: Sequence[Shape] = (),
         new_arguments: Set[str] = frozenset(),
         allocator: str = "",
@@ -111,14 +113,14 @@ class Executor:
         Args:
           library: The graphs.
           order: Of the ops of the main one.
-          budget: None takes as long as it takes.
+          deadline: None takes as long as it takes.
           element_shapes: Of what an iterator gives, where the graph leaves it open.
           new_arguments: Names of the nodes of arguments that are not there before the step.
           allocator: Whose requests are counted, "GPU_1_bfc"; empty: those of all devices.
         """
         self._library = library
         self._order = order.of_this_process()
-        self._budget = budget
+        self._deadline = deadline
         self._element_shapes = element_shapes
         self._new_arguments = new_arguments
         self._allocator = allocator
@@ -138,7 +140,7 @@ class Executor:
         """Runs the main graph.
 
         Raises:
-          OutOfTimeError: The budget is spent.
+          OutOfTimeError: The deadline has passed.
         """
         for result in self._run(self._library.main, [], self._order, consumes=False):
             self.memory.release(result)
@@ -188,8 +190,8 @@ class Executor:
     ) -> tuple[list[Tensor], list[Buffer], list[Tensor]]:
         """Returns outputs, scratch, and the inputs to let go of at the op's end."""
         self._ops += 1
-        if self._budget is not None and self._ops % _OPS_BETWEEN_LOOKS == 0:
-            self._budget.check()
+        if self._ops % _OPS_BETWEEN_LOOKS == 0 and self._deadline and self._deadline.passed:
+            raise OutOfTimeError
         called = self._control_flow(node, inputs, order)
         if called is not None:
             return called, [], []

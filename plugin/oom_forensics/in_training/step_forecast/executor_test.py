@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence.trace_file import ModuleName
+from oom_forensics.in_training.evidence.written_run import Deadline
 from oom_forensics.in_training.step_forecast import (
     conv_scratch,
     first_values,
@@ -18,10 +19,9 @@ from oom_forensics.in_training.step_forecast import (
     step_function,
 )
 from oom_forensics.in_training.step_forecast.compiled_modules import module_of
-from oom_forensics.in_training.step_forecast.executor import Executor, Library
+from oom_forensics.in_training.step_forecast.executor import Executor, Library, OutOfTimeError
 from oom_forensics.in_training.step_forecast.forecaster import forecast_step
 from oom_forensics.in_training.step_forecast.orders import ORDERS, Order
-from oom_forensics.in_training.step_forecast.time_budget import OutOfTimeError, TimeBudget
 
 MIB = 1 << 20
 FIFO = ORDERS[0]
@@ -256,7 +256,7 @@ def test_why_there_is_no_forecast_is_said() -> None:
         name: definition.replace(b"Relu", b"Relo") for name, definition in step.definitions.items()
     }
     changed = replace(step, definitions=definitions)
-    forecast = forecast_step(changed, origin="oom", budget=TimeBudget(5.0, 60.0))
+    forecast = forecast_step(changed, origin="oom", deadline=Deadline(5.0))
     assert forecast.reason.startswith("TensorFlow does not take its graph apart (")
 
 
@@ -269,7 +269,7 @@ def test_it_is_given_up_when_the_time_is_over() -> None:
     concrete = tf.function(long_loop).get_concrete_function(MATRIX)
     library = Library(prepared_graph.prepare(step_function.of_concrete(concrete)))
     with pytest.raises(OutOfTimeError):
-        Executor(library, FIFO, TimeBudget(0.0, 60.0)).run()
+        Executor(library, FIFO, Deadline(0.0)).run()
 
 
 def test_a_function_that_xla_compiles_is_a_run_of_its_module() -> None:

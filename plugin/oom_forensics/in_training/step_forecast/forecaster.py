@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from oom_forensics.in_training.evidence.trace_file import ModuleName
+from oom_forensics.in_training.evidence.written_run import Deadline
 from oom_forensics.in_training.step_forecast import prepared_graph
 from oom_forensics.in_training.step_forecast.batch_bytes import per_example_bytes
 from oom_forensics.in_training.step_forecast.compiled_modules import module_of, whole_step
-from oom_forensics.in_training.step_forecast.executor import Executor, Library
+from oom_forensics.in_training.step_forecast.executor import Executor, Library, OutOfTimeError
 from oom_forensics.in_training.step_forecast.memory import Requests
 from oom_forensics.in_training.step_forecast.orders import MORE_ORDERS, ORDERS
 from oom_forensics.in_training.step_forecast.plane import Forecast
 from oom_forensics.in_training.step_forecast.step_function import StepFunction
 from oom_forensics.in_training.step_forecast.tensors import bytes_of
-from oom_forensics.in_training.step_forecast.time_budget import OutOfTimeError, TimeBudget
 
 # Requests and frees of a step that is quickly run in more orders.
 _FEW_EVENTS = 2000
@@ -24,7 +24,7 @@ def forecast_step(
     step: StepFunction,
     *,
     origin: str,
-    budget: TimeBudget,
+    deadline: Deadline,
     step_id: int = 0,
     allocator: str = "",
     modules: Sequence[ModuleName] = (),
@@ -64,13 +64,13 @@ def forecast_step(
                 if order in MORE_ORDERS and len(made[-1].events) > _FEW_EVENTS:
                     break
                 executor = Executor(
-                    library, order, budget, step.element_shapes, new_arguments, allocator
+                    library, order, deadline, step.element_shapes, new_arguments, allocator
                 )
                 made.append(executor.run())
                 last = executor
         except OutOfTimeError:
             if not made:
-                reason = f"it would have taken longer than it may ({budget})."
+                reason = f"it would have taken longer than it may ({deadline})."
         except (errors.OpError, RuntimeError) as error:
             if not made:
                 reason = f"TensorFlow does not take its graph apart ({type(error).__name__})."

@@ -80,11 +80,6 @@ def _renamed(tensor: str, names: dict[str, str]) -> str:
     return ("^" if control else "") + names.get(node, node) + colon + output
 
 
-def fetches_of(graph: Any) -> set[str]:
-    """The names of the nodes whose outputs are kept to the end."""
-    return {node.name for node in graph.node if node.name.startswith(FETCH_PREFIX)}
-
-
 def argument_name(index: int) -> str:
     """The name of the node that stands for an argument which is no variable."""
     return f"{_ARGUMENT_PREFIX}{index}"
