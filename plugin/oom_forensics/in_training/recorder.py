@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import oom_forensics
 from oom_forensics.core.errors import OomForensicsError
 from oom_forensics.in_training.collector_library import (
     PATH_IN_SITE_PACKAGES,
@@ -147,10 +148,7 @@ def snapshot(logdir: str | os.PathLike[str] | None = None) -> Trace:
     if folder is None:
         raise RecorderError(error)
     add_to_written_runs(library, sys._getframe(1))
-    # Imported here: a training program that takes no snapshot pays nothing for it.
-    from oom_forensics.trace import Trace
-
-    return Trace(folder)
+    return oom_forensics.open(folder)
 
 
 @contextlib.contextmanager
@@ -197,11 +195,7 @@ def last_report() -> Trace | None:
     Its `report()` is the story in fifteen lines, its `oom_window()` the same as numbers.
     """
     folder = _library().last_run()
-    if folder is None:
-        return None
-    from oom_forensics.trace import Trace
-
-    return Trace(folder)
+    return None if folder is None else oom_forensics.open(folder)
 
 
 def _text(name: str, value: object) -> str:

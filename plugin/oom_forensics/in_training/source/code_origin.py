@@ -15,6 +15,8 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
+from oom_forensics.in_training.evidence.settings import EvidenceSettings
+
 _OF_PYTHON = ("<frozen ", "<__array_function__", "<attrs generated", "<decorator-gen")
 
 
@@ -30,6 +32,11 @@ class CodeOrigin:
         self._prefixes.update(dict.fromkeys(_split(library_paths), False))
         self._prefixes.update(dict.fromkeys(_split(user_paths), True))
         self._known: dict[str, bool] = {}
+
+    @classmethod
+    def of(cls, settings: EvidenceSettings) -> CodeOrigin:
+        """Returns one by the user's settings."""
+        return cls(settings.user_paths, settings.library_paths)
 
     def is_user(self, file: str) -> bool:
         """Whether a file, named as code objects name it, is the user's."""

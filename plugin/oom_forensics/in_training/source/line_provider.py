@@ -35,8 +35,8 @@ def watch_source_lines(library: CollectorLibrary) -> None:
     if not settings.source_lines:
         return
     graphs = TracedGraphs()
-    pipelines = DataPipelines(CodeOrigin(settings.user_paths, settings.library_paths))
-    objects = KerasObjects(CodeOrigin(settings.user_paths, settings.library_paths))
+    origin = CodeOrigin.of(settings)
+    pipelines, objects = DataPipelines(origin), KerasObjects(origin)
     when_imported("tensorflow.python.framework.func_graph", graphs.watch_graphs)
     when_imported("tensorflow.python.eager.context", graphs.watch_removals)
     when_imported("tensorflow.python.data.ops.dataset_ops", pipelines.watch)
@@ -87,7 +87,7 @@ def _lines_of(
 ) -> bytes | None:
     if not settings.source_lines:
         return None
-    origin = CodeOrigin(settings.user_paths, settings.library_paths)
+    origin = CodeOrigin.of(settings)
     plane = SourcePlane(ShownPaths(settings.source_paths))
     for size_bytes, stack in pipelines.sizes():
         plane.add_size(size_bytes, stack)
