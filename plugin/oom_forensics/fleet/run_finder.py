@@ -7,14 +7,12 @@ import posixpath
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import fsspec
 
 from oom_forensics.fleet.storage import FleetError
 from oom_forensics.logdir.runs import TRACE_SUFFIX
-from oom_forensics.remote.details import content_tag, modified_ns
-from oom_forensics.remote.filesystems import open_filesystem
+from oom_forensics.remote.listing import RemoteFile, files_meant
 
 # A folder with this above it is a run of many hosts; other traces are runs of their own.
 _PROFILE = ("plugins", "profile")
@@ -53,11 +51,11 @@ def find_runs(patterns: Iterable[str], job_pattern: str | None = None) -> list[F
         name of its job; default: the folder that holds `plugins/profile`.
 
     Raises:
-      FleetError: a pattern cannot be looked up, or finds nothing.
+      OomForensicsError: a pattern cannot be looked up, or finds nothing.
     """
-    traces: dict[str, dict[str, Any]] = {}
+    traces: dict[str, RemoteFile] = {}
     for pattern in _without_lists(patterns):
-        traces.update(_traces_of(pattern))
+        traces |= _traces_of(pattern)
     by_run: dict[str, list[str]] = {}
     for url in sorted(traces):
         by_run.setdefault(_run_url(url), []).append(url)
@@ -81,31 +79,11 @@ def _without_lists(patterns: Iterable[str]) -> Iterable[str]:
         yield from (line for line in listed if line and not line.startswith("#"))
 
 
-def _traces_of(pattern: str) -> dict[str, dict[str, Any]]:
-    """Returns URL → fsspec's details of the traces that one pattern means."""
-    filesystem, path = open_filesystem(pattern)
-    try:
-        hits = filesystem.glob(path) if _is_glob(path) else [path]
-        found: dict[str, dict[str, Any]] = {}
-        for hit in hits:
-            if hit.endswith(TRACE_SUFFIX):
-                found[hit] = filesystem.info(hit)
-            else:
-                found.update(filesystem.find(hit, detail=True))
-    except OSError as error:
-        raise FleetError(f"{pattern} cannot be looked up: {error}") from None
-    traces = {
-        filesystem.unstrip_protocol(path).removeprefix("file://"): details
-        for path, details in found.items()
-        if path.endswith(TRACE_SUFFIX)
-    }
+def _traces_of(pattern: str) -> dict[str, RemoteFile]:
+    traces = files_meant(pattern, TRACE_SUFFIX)
     if not traces:
         raise FleetError(f"{pattern} has no {TRACE_SUFFIX} in it.")
     return traces
-
-
-def _is_glob(path: str) -> bool:
-    return any(sign in path for sign in "*?[")
 
 
 def _run_url(trace: str) -> str:
@@ -114,23 +92,19 @@ def _run_url(trace: str) -> str:
 
 
 def _run(
-    url: str, files: list[str], details: list[dict[str, Any]], finder: re.Pattern[str] | None
+    url: str, files: list[str], details: list[RemoteFile], finder: re.Pattern[str] | None
 ) -> FleetRun:
-    marks = [_mark(each) for each in details]
+    marks = [(each.size_bytes, each.tag or str(each.modified_ns)) for each in details]
     version = repr(list(zip(map(posixpath.basename, files), marks, strict=True)))
     return FleetRun(
         url=url,
         job=_job(url, finder),
         name=posixpath.basename(url).removesuffix(TRACE_SUFFIX),
         files=tuple(files),
-        size_bytes=sum(int(each["size"] or 0) for each in details),
-        modified_ns=max(modified_ns(each) for each in details),
+        size_bytes=sum(each.size_bytes for each in details),
+        modified_ns=max(each.modified_ns for each in details),
         version=hashlib.blake2s(version.encode(), digest_size=8).hexdigest(),
     )
-
-
-def _mark(details: dict[str, Any]) -> tuple[int, str]:
-    return int(details["size"] or 0), content_tag(details) or str(modified_ns(details))
 
 
 def _job(url: str, finder: re.Pattern[str] | None) -> str:
