@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { isPageOfItsOwn } from '../data/pageParts';
+import type { Info } from '../generated/datasets_pb';
 import { findMissingViews } from '../store/missingViews';
 import { openFiles } from '../store/openedFiles';
 import {
@@ -113,8 +114,27 @@ function RunContent({ run }: { readonly run: string }) {
   if (known.state === 'loading' || known.run !== run) {
     return <Waiting run={run} what="Opening the trace…" />;
   }
-  if (!shown) return <NoAllocators />;
-  return <Views target={shown} />;
+  return (
+    <>
+      <CutOff info={known.value} />
+      {shown ? <Views target={shown} /> : <NoAllocators />}
+    </>
+  );
+}
+
+/** Says, above all numbers, that a trace lacks its end, and what to do. */
+function CutOff({ info }: { readonly info: Info }) {
+  const hosts = info.quality
+    .filter(({ name }) => name === 'truncated_file')
+    .map(({ host }) => host);
+  if (hosts.length === 0) return null;
+  return (
+    <div class="notice" role="status">
+      The trace of {hosts.join(', ')} is cut off: its file ends in the middle of a message. The tab
+      shows what precedes the cut; later events are missing. Copy the file again, or record the run
+      again.
+    </div>
+  );
 }
 
 function Views({ target }: { readonly target: Target }) {

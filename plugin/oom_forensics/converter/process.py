@@ -115,8 +115,15 @@ class _Waiting:
 class ConverterProcess:
     """A converter that has one trace open. All methods may be called by any thread."""
 
-    def __init__(self, trace: str, limits: Limits | None = None) -> None:
+    def __init__(
+        self, trace: str, limits: Limits | None = None, *, allow_truncated: bool = False
+    ) -> None:
         """Starts the converter on a trace file, a run's folder or a logdir.
+
+        Args:
+          trace: its path.
+          limits: what the converter may use.
+          allow_truncated: reads a file that is cut off up to the cut, instead of refusing it.
 
         Raises:
           ConverterMissingError: the package holds no converter.
@@ -137,7 +144,12 @@ class ConverterProcess:
         # A file, not a pipe: nobody has to drain it while the converter works.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115, closed in close()
         self._child = subprocess.Popen(
-            self._converter.command("serve", trace, f"--max-memory-mb={memory_mib}"),
+            self._converter.command(
+                "serve",
+                trace,
+                f"--max-memory-mb={memory_mib}",
+                *(["--allow-truncated"] if allow_truncated else []),
+            ),
             env=self._environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -191,7 +191,8 @@ class ConverterPool:
             for each in instead_of:
                 self._close(each)
             first_reading.complete(trace.path)
-            opened.process = ConverterProcess(trace.path, self._limits)
+            # Who looks at a tab can set no flag: it shows what there is, and says what is missing.
+            opened.process = ConverterProcess(trace.path, self._limits, allow_truncated=True)
             with self._changed:
                 self._watch_idle_ones()
                 gone = self._take_least_used(beyond_limits=True)
