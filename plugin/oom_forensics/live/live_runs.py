@@ -16,11 +16,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from oom_forensics.live.jobs import LiveError, LiveProcess, command_of, folder_of, live_processes
-from oom_forensics.logdir.runs import TRACE_SUFFIX, Run, TraceFile
+from oom_forensics.logdir.runs import TRACE_SUFFIX, Run, TraceFile, traces_of
 from oom_forensics.remote.addresses import is_url
 
 PREFIX = "live: "
@@ -126,15 +126,11 @@ class LiveRuns:
             with tempfile.TemporaryDirectory(dir=job.run.folder) as folder:
                 with LiveProcess(job.pid) as process:
                     written = process.snapshot(Path(folder))
-                files = []
-                for trace in sorted(written.glob(f"*{TRACE_SUFFIX}")):
-                    status = trace.stat()
-                    host = trace.name.removesuffix(TRACE_SUFFIX)
-                    files.append(TraceFile(host, status.st_size, status.st_mtime_ns))
+                for trace in written.glob(f"*{TRACE_SUFFIX}"):
                     # Whoever reads the last one goes on reading that.
                     trace.replace(Path(job.run.folder, trace.name))
             job.revision += 1
-            job.run = Run(job.run.name, job.run.folder, tuple(files), job.revision)
+            job.run = replace(job.run, files=traces_of(job.run.folder), revision=job.revision)
             now = time.monotonic()
             job.due_at = now + max(self._fresh_s, (now - began) / _SHARE)
 

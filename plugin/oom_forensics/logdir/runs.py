@@ -11,6 +11,7 @@ from there to the second one's, and it is not listed beside it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import threading
@@ -231,22 +232,21 @@ def _runs_of(profile_folder: Path, tensorboard_run: str) -> Iterator[Run]:
     except OSError:
         return
     for folder in folders:
-        files = tuple(sorted(_trace_files(folder.path), key=lambda file: file.host))
-        if files:
+        if files := traces_of(folder.path):
             name = "/".join(filter(None, (tensorboard_run, folder.name)))
             yield Run(name, folder.path, files)
 
 
-def _trace_files(folder: str) -> Iterator[TraceFile]:
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.endswith(TRACE_SUFFIX) and entry.is_file():
-                    status = entry.stat()
-                    host = entry.name.removesuffix(TRACE_SUFFIX)
-                    yield TraceFile(host, status.st_size, status.st_mtime_ns)
-    except OSError:
-        return
+def traces_of(folder: str) -> tuple[TraceFile, ...]:
+    """Returns the traces in a run's folder on this machine, sorted by host; none if it is gone."""
+    files = []
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(TRACE_SUFFIX) and entry.is_file():
+                status = entry.stat()
+                host = entry.name.removesuffix(TRACE_SUFFIX)
+                files.append(TraceFile(host, status.st_size, status.st_mtime_ns))
+    return tuple(sorted(files, key=lambda file: file.host))
 
 
 class RunList:
