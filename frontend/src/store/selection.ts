@@ -91,14 +91,10 @@ export const NO_FILTER: FilterChoice = {
   wholeBlocks: false,
 };
 
-/** Whether all allocations count. */
+/** Whether all allocations count, compiled blocks whole or opened. */
 export function isUnfiltered(filter: FilterChoice): boolean {
-  const { search, minBytes, scope, dtype, role, file, line, codeFunction } = filter;
-  return (
-    [search, scope, dtype, file, codeFunction].every((text) => text === '') &&
-    minBytes === 0n &&
-    !role &&
-    line === 0
+  return Object.entries({ ...filter, wholeBlocks: NO_FILTER.wholeBlocks }).every(
+    ([name, value]) => value === NO_FILTER[name as keyof FilterChoice],
   );
 }
 

@@ -94,11 +94,7 @@ export function startSession(withClient: Client): () => void {
 
 /** Reads the list of runs, and then what is in the one on screen. */
 export async function loadRuns(): Promise<void> {
-  try {
-    runs.value = { state: 'ready', value: await client().runs() };
-  } catch (error) {
-    runs.value = { state: 'failed', error: DatasetError.of(error) };
-  }
+  runs.value = await settled(client().runs());
 }
 
 /** What TensorBoard's reload button does: everything is asked again. */
@@ -124,32 +120,30 @@ export function tryAgain(): void {
 }
 
 /** Reads what is in `run`. Called whenever the run on screen changes. */
-export async function loadInfo(run: string, signal?: AbortSignal): Promise<void> {
+export async function loadInfo(run: string, abort?: AbortSignal): Promise<void> {
   if (info.peek().run !== run) info.value = { ...LOADING, run };
-  try {
-    const value = await client().ask(INFO, questionOf(INFO, run, {}), signal);
-    info.value = { state: 'ready', value, run };
-  } catch (error) {
-    if (!signal?.aborted) info.value = { state: 'failed', error: DatasetError.of(error), run };
-  }
+  const answer = await settled(client().ask(INFO, questionOf(INFO, run, {}), abort));
+  if (!abort?.aborted) info.value = { ...answer, run };
 }
 
 /** Reads the OOMs of the allocator on screen. */
-export async function loadOoms(shown: Target, signal?: AbortSignal): Promise<void> {
+export async function loadOoms(shown: Target, abort?: AbortSignal): Promise<void> {
   const name = targetName(shown);
   if (oomWindow.peek().target !== name) oomWindow.value = { ...LOADING, target: name };
-  if (shown.allocator.oomCount === 0n) {
-    oomWindow.value = { state: 'ready', value: create(OomWindowSchema), target: name };
-    return;
-  }
+  const question = questionOf(OOM_WINDOW, shown.run, { filter: filterOf(shown) });
+  const answer = await settled(
+    shown.allocator.oomCount === 0n
+      ? create(OomWindowSchema)
+      : client().ask(OOM_WINDOW, question, abort),
+  );
+  if (!abort?.aborted) oomWindow.value = { ...answer, target: name };
+}
+
+async function settled<Value>(answer: Value | Promise<Value>): Promise<Loaded<Value>> {
   try {
-    const question = questionOf(OOM_WINDOW, shown.run, { filter: filterOf(shown) });
-    const value = await client().ask(OOM_WINDOW, question, signal);
-    oomWindow.value = { state: 'ready', value, target: name };
+    return { state: 'ready', value: await answer };
   } catch (error) {
-    if (!signal?.aborted) {
-      oomWindow.value = { state: 'failed', error: DatasetError.of(error), target: name };
-    }
+    return { state: 'failed', error: DatasetError.of(error) };
   }
 }
 
