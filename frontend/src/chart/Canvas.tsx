@@ -12,7 +12,7 @@ export interface Surface {
 
 interface CanvasProps {
   readonly height: number;
-  /** Draws the whole picture. Called on every render, resize and change of theme. */
+  /** Draws the picture on its background. Called on every render, resize and change of theme. */
   readonly draw: (surface: Surface) => void;
   /** What the picture shows, for those who do not see it. */
   readonly label: string;
@@ -41,6 +41,8 @@ export function Canvas({ height, draw, label, onWheel, ...handlers }: CanvasProp
     element.width = Math.round(width * ratio);
     element.height = Math.round(height * ratio);
     context.scale(ratio, ratio);
+    context.fillStyle = palette.background;
+    context.fillRect(0, 0, width, height);
     draw({ context, width, height, palette });
   });
 
@@ -63,6 +65,20 @@ export function Canvas({ height, draw, label, onWheel, ...handlers }: CanvasProp
       {...handlers}
     />
   );
+}
+
+/** A straight line from one point to another, in the context's stroke. */
+export function strokeLine(
+  context: CanvasRenderingContext2D,
+  x1: number,
+  y1: number,
+  x2: number,
+  y2: number,
+): void {
+  context.beginPath();
+  context.moveTo(x1, y1);
+  context.lineTo(x2, y2);
+  context.stroke();
 }
 
 /** The width of an element in CSS pixels, kept up to date; 0 while it is hidden. */

@@ -1,4 +1,4 @@
-import type { Surface } from '../../chart/Canvas';
+import { type Surface, strokeLine } from '../../chart/Canvas';
 import type { Colouring } from '../../chart/colouring';
 import type { Palette } from '../../chart/palette';
 import { formatBytes } from '../../format/bytes';
@@ -44,9 +44,7 @@ export function rowAtHeight(layout: Layout, y: number): number {
 }
 
 export function drawMap(surface: Surface, scene: MapScene): void {
-  const { context, width, height, palette } = surface;
-  context.fillStyle = palette.background;
-  context.fillRect(0, 0, width, height);
+  const { palette } = surface;
   drawRegions(surface, scene);
   for (const chunk of scene.shown) drawChunk(surface, scene, chunk);
   if (scene.hole) drawRequest(surface, scene, scene.hole);
@@ -152,10 +150,7 @@ function hatch(context: CanvasRenderingContext2D, box: Box, palette: Palette): v
   context.strokeStyle = palette.background;
   context.lineWidth = 2;
   for (let x = box.x - box.height; x < box.x + box.width; x += 6) {
-    context.beginPath();
-    context.moveTo(x, box.y + box.height);
-    context.lineTo(x + box.height, box.y);
-    context.stroke();
+    strokeLine(context, x, box.y + box.height, x + box.height, box.y);
   }
   context.restore();
 }

@@ -1,4 +1,4 @@
-import type { Surface } from '../../chart/Canvas';
+import { type Surface, strokeLine } from '../../chart/Canvas';
 import type { Colouring } from '../../chart/colouring';
 import type { CompiledBufferInfo, CompiledModuleDetail } from '../../generated/datasets_pb';
 import { boxOf } from './geometry';
@@ -6,8 +6,6 @@ import { boxOf } from './geometry';
 /** Live bytes over the program, with the peak and the chosen point. */
 export function drawLive(surface: Surface, detail: CompiledModuleDetail): void {
   const { context, width, height, palette } = surface;
-  context.fillStyle = palette.background;
-  context.fillRect(0, 0, width, height);
   const points = Math.max(1, detail.programPoints);
   const highest = Math.max(1, Number(detail.allocation?.sizeBytes ?? 0n));
   const yOf = (bytes: bigint) => height - (Number(bytes) / highest) * (height - 2);
@@ -61,8 +59,5 @@ function drawPoint({ context, width, height, palette }: Surface, detail: Compile
   const x = ((detail.point + 0.5) / Math.max(1, detail.programPoints)) * width;
   context.strokeStyle = palette.moment;
   context.lineWidth = 2;
-  context.beginPath();
-  context.moveTo(x, 0);
-  context.lineTo(x, height);
-  context.stroke();
+  strokeLine(context, x, 0, x, height);
 }

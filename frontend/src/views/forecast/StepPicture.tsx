@@ -1,4 +1,4 @@
-import { Canvas, type Surface } from '../../chart/Canvas';
+import { Canvas, type Surface, strokeLine } from '../../chart/Canvas';
 import { coloursOf } from '../../chart/nameColours';
 import { paletteOf } from '../../chart/palette';
 import { formatBytes } from '../../format/bytes';
@@ -42,8 +42,6 @@ function drawStep(
   hovered: number | undefined,
 ): void {
   const { context, width, height, palette } = surface;
-  context.fillStyle = palette.background;
-  context.fillRect(0, 0, width, height);
   for (const part of stackOf(forecast, width, height)) {
     context.fillStyle = part.layer < 0 ? palette.inUseFill : (colours[part.layer] ?? palette.other);
     context.fillRect(part.x, part.y, Math.ceil(part.width), part.height);
@@ -57,9 +55,6 @@ function drawStep(
   const y = Math.round(height - (limit / ceilingOf(forecast)) * height) + 0.5;
   context.strokeStyle = palette.text;
   context.setLineDash([4, 3]);
-  context.beginPath();
-  context.moveTo(0, y);
-  context.lineTo(width, y);
-  context.stroke();
+  strokeLine(context, 0, y, width, y);
   context.setLineDash([]);
 }

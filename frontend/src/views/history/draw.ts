@@ -1,4 +1,4 @@
-import type { Surface } from '../../chart/Canvas';
+import { type Surface, strokeLine } from '../../chart/Canvas';
 import type { Colouring } from '../../chart/colouring';
 import type { Palette } from '../../chart/palette';
 import type { Range } from '../../data/window';
@@ -99,10 +99,7 @@ function drawRegionEdges({ context, width, height, palette }: Surface, bands: Ba
   context.setLineDash([2, 3]);
   for (const { below } of bands.bands.slice(1)) {
     const y = height - (below / bands.total) * height;
-    context.beginPath();
-    context.moveTo(0, y);
-    context.lineTo(width, y);
-    context.stroke();
+    strokeLine(context, 0, y, width, y);
   }
   context.setLineDash([]);
 }
@@ -116,8 +113,5 @@ function drawMoment(
   const x = ((moment - from) / (to - from)) * width;
   context.strokeStyle = palette.moment;
   context.lineWidth = 2;
-  context.beginPath();
-  context.moveTo(x, 0);
-  context.lineTo(x, height);
-  context.stroke();
+  strokeLine(context, x, 0, x, height);
 }

@@ -68,13 +68,11 @@ const MOVES: Readonly<Record<string, number>> = {
 };
 
 function drawBoxes(
-  { context, width, height, palette }: Surface,
+  { context, palette }: Surface,
   boxes: readonly TreeBox[],
   nameOf: (box: TreeBox) => string,
   hovered: string | undefined,
 ): void {
-  context.fillStyle = palette.background;
-  context.fillRect(0, 0, width, height);
   context.font = '12px Roboto, "Helvetica Neue", Arial, sans-serif';
   context.textBaseline = 'middle';
   const filled = boxes

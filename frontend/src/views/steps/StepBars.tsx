@@ -42,8 +42,6 @@ export function StepBars({ steps }: { readonly steps: readonly StepUse[] }) {
 
 function drawBars(surface: Surface, steps: readonly StepUse[], hovered: number | undefined): void {
   const { context, width, height, palette } = surface;
-  context.fillStyle = palette.background;
-  context.fillRect(0, 0, width, height);
   for (const bar of stepBars(steps, width, height)) {
     context.fillStyle = palette.inUseFill;
     context.fillRect(bar.x, height - bar.peak, bar.width, bar.peak);

@@ -79,8 +79,6 @@ function drawMinimap(
   const end = Math.max(1, recordingLength(target));
   const x = (ns: number) => LEFT + (warp.toAxis(ns) / end) * (width - LEFT - RIGHT);
   const brush = visibleRange(target);
-  context.fillStyle = palette.background;
-  context.fillRect(0, 0, width, height);
   if (series) {
     const top = Math.max(1, ...series.columns.map(({ inUseMaxBytes }) => Number(inUseMaxBytes)));
     context.fillStyle = palette.inUseFill;

@@ -1,5 +1,6 @@
 /** What the timeline shows beside its lines: steps, limit, the moment, OOMs to scale. */
 import type uPlot from 'uplot';
+import { strokeLine } from '../../chart/Canvas';
 import type { Palette } from '../../chart/palette';
 import type { Gap } from '../../data/warp';
 import { formatBytes } from '../../format/bytes';
@@ -89,7 +90,7 @@ function drawLimit(
   ctx.strokeStyle = colour;
   ctx.lineWidth = 1.5 * ratio;
   ctx.setLineDash([6 * ratio, 4 * ratio]);
-  line(ctx, bbox.left, y, bbox.left + bbox.width, y);
+  strokeLine(ctx, bbox.left, y, bbox.left + bbox.width, y);
   ctx.setLineDash([]);
   label(plot, palette, `${name} ${formatBytes(limit)}`, bbox.left + 6 * ratio, y, colour);
 }
@@ -138,7 +139,7 @@ function drawMoment(plot: uPlot, palette: Palette, at: number): void {
   ctx.strokeStyle = palette.moment;
   ctx.lineWidth = 1.5 * ratio;
   ctx.setLineDash([3 * ratio, 3 * ratio]);
-  line(ctx, at, bbox.top, at, bbox.top + bbox.height);
+  strokeLine(ctx, at, bbox.top, at, bbox.top + bbox.height);
   ctx.setLineDash([]);
 }
 
@@ -176,7 +177,7 @@ function drawOoms(plot: uPlot, palette: Palette, scene: Scene): void {
     const high = plot.valToPos(before + Number(mark.bytes), 'y', true);
     ctx.strokeStyle = palette.oom;
     ctx.lineWidth = 1.5 * ratio;
-    line(ctx, at, bbox.top, at, bbox.top + bbox.height);
+    strokeLine(ctx, at, bbox.top, at, bbox.top + bbox.height);
     ctx.fillStyle = palette.oom;
     ctx.fillRect(at - 3 * ratio, high, 6 * ratio, low - high);
     const name = ooms.length > 1 ? `OOM ${mark.oom + 1}` : 'OOM';
@@ -236,13 +237,6 @@ function x(plot: uPlot, scene: Scene, timeNs: bigint): number {
 
 function font(size: number, ratio: number, weight = 400): string {
   return `${weight} ${size * ratio}px Roboto, "Helvetica Neue", Arial, sans-serif`;
-}
-
-function line(ctx: CanvasRenderingContext2D, x1: number, y1: number, x2: number, y2: number): void {
-  ctx.beginPath();
-  ctx.moveTo(x1, y1);
-  ctx.lineTo(x2, y2);
-  ctx.stroke();
 }
 
 function clip({ ctx, bbox }: uPlot): void {

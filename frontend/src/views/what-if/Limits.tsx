@@ -1,4 +1,4 @@
-import { Canvas, type Surface } from '../../chart/Canvas';
+import { Canvas, type Surface, strokeLine } from '../../chart/Canvas';
 import { formatBytes } from '../../format/bytes';
 import type { WhatIfLimit } from '../../generated/datasets_pb';
 import type { DataColumn } from '../../ui/DataTable';
@@ -51,8 +51,6 @@ function drawLimits({ context, width, height, palette }: Surface, props: LimitsP
   const range = limitRange(limits, recorded, asked, smallest);
   const place = (bytes: bigint) =>
     ((Number(bytes) - range.from) / (range.to - range.from)) * (width - 2 * RADIUS) + RADIUS;
-  context.fillStyle = palette.background;
-  context.fillRect(0, 0, width, height);
   context.fillStyle = palette.hole;
   context.fillRect(0, MIDDLE - 3, width, 6);
   if (smallest > 0n) {
@@ -94,10 +92,7 @@ function mark(
 ): void {
   context.strokeStyle = colour;
   context.lineWidth = 1;
-  context.beginPath();
-  context.moveTo(x, MIDDLE - 12);
-  context.lineTo(x, MIDDLE + 12);
-  context.stroke();
+  strokeLine(context, x, MIDDLE - 12, x, MIDDLE + 12);
   context.fillStyle = colour;
   context.textAlign = 'left';
   const left = Math.min(
