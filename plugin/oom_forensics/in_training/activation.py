@@ -24,7 +24,6 @@ A function that is not as expected is left alone.
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from types import ModuleType
 from typing import Any
@@ -39,7 +38,7 @@ from oom_forensics.in_training.evidence.out_of_memory import watch_out_of_memori
 from oom_forensics.in_training.host_activities import watch_host_activities
 from oom_forensics.in_training.host_shortage import watch_host_shortage
 from oom_forensics.in_training.import_watch import when_imported
-from oom_forensics.in_training.in_place import in_place_of
+from oom_forensics.in_training.in_place import call_after, call_before
 from oom_forensics.in_training.keepers.keeper_provider import watch_keepers
 from oom_forensics.in_training.rehearsal import begin_if_asked
 from oom_forensics.in_training.source.line_provider import watch_source_lines
@@ -91,34 +90,27 @@ def _watch_callback(module: ModuleType, library: CollectorLibrary) -> None:
     if callback is None or set_model is None or hasattr(set_model, "_oom_forensics"):
         return
 
-    @in_place_of(set_model)
-    def set_model_and_learn(self: Any, *args: Any, **kwargs: Any) -> Any:
-        library.learn_logdir(str(getattr(self, "log_dir", "")))
-        return set_model(self, *args, **kwargs)
+    def learn(callback: Any, *_: Any, **__: Any) -> None:
+        library.learn_logdir(str(getattr(callback, "log_dir", "")))
 
-    set_model_and_learn._oom_forensics = True  # type: ignore[attr-defined]
-    callback.set_model = set_model_and_learn
+    call_before(callback, "set_model", learn)
+    callback.set_model._oom_forensics = True
 
 
 def _watch_errors(module: ModuleType, library: CollectorLibrary) -> None:
     error = getattr(module, "ResourceExhaustedError", None)
     if error is None:
         return
-    original = error.__init__
 
-    @in_place_of(original)
-    def annotated(self: Any, node_def: Any, op: Any, message: Any, *args: Any) -> None:
-        original(self, node_def, op, message, *args)
+    def annotate(error: Any, _node_def: Any, _op: Any, message: Any, *_: Any) -> None:
         # The same class tells of quotas and full disks.
         if "OOM" in str(message):
             add_to_written_runs(library)
-            # The user is to see this error and no other.
-            with contextlib.suppress(Exception):
-                summary = library.summary_for(str(message))
-                if summary:
-                    _add_note(self, "OOM Forensics: " + summary)
+            summary = library.summary_for(str(message))
+            if summary:
+                _add_note(error, "OOM Forensics: " + summary)
 
-    error.__init__ = annotated
+    call_after(error, "__init__", annotate)
     _watch_library_failures(module, library)
 
 
@@ -127,24 +119,18 @@ def _watch_library_failures(module: ModuleType, library: CollectorLibrary) -> No
     base = getattr(module, "OpError", None)
     if base is None:
         return
-    original = base.__init__
     # They come at the end of each data set.
     ordinary = (getattr(module, "OutOfRangeError", ()), getattr(module, "CancelledError", ()))
 
-    @in_place_of(original)
-    def explained(
-        self: Any, node_def: Any, op: Any, message: Any, error_code: Any, *args: Any
-    ) -> None:
-        original(self, node_def, op, message, error_code, *args)
-        if isinstance(self, ordinary):
+    def explain(error: Any, _node_def: Any, _op: Any, message: Any, *_: Any) -> None:
+        if isinstance(error, ordinary):
             return
-        with contextlib.suppress(Exception):
-            story = library.library_failure(str(message))
-            if story:
-                add_to_written_runs(library)
-                _add_note(self, "OOM Forensics: " + story)
+        story = library.library_failure(str(message))
+        if story:
+            add_to_written_runs(library)
+            _add_note(error, "OOM Forensics: " + story)
 
-    base.__init__ = explained
+    call_after(base, "__init__", explain)
 
 
 def _add_note(error: Any, note: str) -> None:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence.settings import EvidenceSettings
 from oom_forensics.in_training.import_watch import when_imported
-from oom_forensics.in_training.in_place import in_place_of
+from oom_forensics.in_training.in_place import call_after, in_place_of
 from oom_forensics.in_training.source.code_origin import CodeOrigin
 from oom_forensics.in_training.source.frames import places_of_user, stack_of
 
@@ -56,8 +56,7 @@ _SAVES = (
 
 def watch_host_activities(library: CollectorLibrary) -> None:
     """Tells the black box of what is traced, buffered and saved from now on."""
-    settings = EvidenceSettings.now(library)
-    activities = _Activities(library, CodeOrigin(settings.user_paths, settings.library_paths))
+    activities = _Activities(library, CodeOrigin.of(EvidenceSettings.now(library)))
     when_imported(
         "tensorflow.python.eager.polymorphic_function.tracing_compilation",
         lambda module: _Traces(activities).watch(module),
@@ -204,23 +203,16 @@ def _text_of(changes: dict[str, list[str]]) -> str:
 
 
 def _watch_buffers(module: ModuleType, activities: _Activities) -> None:
-    original = module.DatasetV2.__init__
-
-    @in_place_of(original, in_its_file=True)
-    def init_and_tell(dataset: Any, *args: Any, **kwargs: Any) -> None:
-        original(dataset, *args, **kwargs)
+    def tell(dataset: Any, *_: Any, **__: Any) -> None:
         name, size = _BUFFERS.get(type(dataset).__name__.lstrip("_"), ("", ""))
-        if not name:
+        if not name or (name == "cache" and _constant(getattr(dataset, "_filename", None))):
             return
-        with contextlib.suppress(Exception):
-            if name == "cache" and _constant(getattr(dataset, "_filename", None)):
-                return
-            # Below 0 (AUTOTUNE): TensorFlow decides.
-            elements = int(_constant(getattr(dataset, size, None)) or 0)
-            activity = activities.begin(_BUFFER, name, sys._getframe(1))
-            activities.end(activity, max(0, elements), _element_bytes(dataset))
+        # Below 0 (AUTOTUNE): TensorFlow decides.
+        elements = int(_constant(getattr(dataset, size, None)) or 0)
+        activity = activities.begin(_BUFFER, name, sys._getframe(2))
+        activities.end(activity, max(0, elements), _element_bytes(dataset))
 
-    module.DatasetV2.__init__ = init_and_tell
+    call_after(module.DatasetV2, "__init__", tell, in_its_file=True)
 
 
 def _constant(tensor: Any) -> Any:

@@ -40,3 +40,38 @@ def in_place_of(
         return function
 
     return dress
+
+
+def call_before(owner: Any, name: str, action: Callable[..., object]) -> None:
+    """Has `action` called with the arguments of `owner.name` before each call of that.
+
+    What it raises is swallowed: it must not become an error of the program.
+    """
+    original = getattr(owner, name)
+
+    @in_place_of(original)
+    def act_and_call(*args: Any, **kwargs: Any) -> Any:
+        with contextlib.suppress(Exception):
+            action(*args, **kwargs)
+        return original(*args, **kwargs)
+
+    setattr(owner, name, act_and_call)
+
+
+def call_after(
+    owner: Any, name: str, action: Callable[..., object], *, in_its_file: bool = False
+) -> None:
+    """Has `action` called with the arguments of `owner.name` after each call that succeeds.
+
+    What it raises is swallowed: it must not become an error of the program.
+    """
+    original = getattr(owner, name)
+
+    @in_place_of(original, in_its_file=in_its_file)
+    def call_and_act(*args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        with contextlib.suppress(Exception):
+            action(*args, **kwargs)
+        return result
+
+    setattr(owner, name, call_and_act)

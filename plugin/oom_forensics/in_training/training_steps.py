@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from oom_forensics.in_training.import_watch import when_imported
-from oom_forensics.in_training.in_place import in_place_of
+from oom_forensics.in_training.in_place import call_after, call_before, in_place_of
 
 _NO_STEP = -1
 
@@ -70,44 +70,32 @@ def watch_training_steps(begin: Callable[[int], None]) -> None:
 
 
 def _watch_trace(module: ModuleType, steps: TrainingSteps) -> None:
-    trace = module.Trace
-    init, enter, leave = trace.__init__, trace.__enter__, trace.__exit__
-
-    @in_place_of(init)
-    def init_and_remember(self: Any, *args: Any, **kwargs: Any) -> None:
-        init(self, *args, **kwargs)
-        # A number only: a tensor would have to be waited for.
-        number = kwargs.get("step_num")
-        if isinstance(number, numbers.Integral):
-            numbered[self] = int(number)
-
-    @in_place_of(enter)
-    def enter_and_begin(self: Any) -> Any:
-        result = enter(self)
-        if self in numbered:
-            steps.enter(numbered[self])
-        return result
-
-    @in_place_of(leave)
-    def end_and_leave(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if numbered.pop(self, None) is not None:
-            steps.leave()
-        return leave(self, *args, **kwargs)
-
     # One that is never entered is no step.
     numbered: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-    trace.__init__, trace.__enter__, trace.__exit__ = (
-        init_and_remember,
-        enter_and_begin,
-        end_and_leave,
-    )
+
+    def remember(trace: Any, *_: Any, step_num: Any = None, **__: Any) -> None:
+        # A number only: a tensor would have to be waited for.
+        if isinstance(step_num, numbers.Integral):
+            numbered[trace] = int(step_num)
+
+    def enter(trace: Any) -> None:
+        if trace in numbered:
+            steps.enter(numbered[trace])
+
+    def leave(trace: Any, *_: Any) -> None:
+        if numbered.pop(trace, None) is not None:
+            steps.leave()
+
+    call_after(module.Trace, "__init__", remember)
+    call_after(module.Trace, "__enter__", enter)
+    call_before(module.Trace, "__exit__", leave)
 
 
 def _watch_callbacks(module: ModuleType, steps: TrainingSteps) -> None:
     callbacks = module.CallbackList
-    _call_before(callbacks, "on_train_batch_begin", steps.begin_batch)
+    call_before(callbacks, "on_train_batch_begin", lambda *_, **__: steps.begin_batch())
     for end in ("on_train_end", "on_test_begin", "on_predict_begin"):
-        _call_before(callbacks, end, steps.end_batches)
+        call_before(callbacks, end, lambda *_, **__: steps.end_batches())
 
 
 def _watch_trainer(module: ModuleType, steps: TrainingSteps) -> None:
@@ -123,14 +111,3 @@ def _watch_trainer(module: ModuleType, steps: TrainingSteps) -> None:
             steps.end_batches()
 
     trainer.train_on_batch = train_on_batch
-
-
-def _call_before(owner: type, name: str, action: Callable[[], None]) -> None:
-    original = getattr(owner, name)
-
-    @in_place_of(original)
-    def call_and_go_on(self: Any, *args: Any, **kwargs: Any) -> Any:
-        action()
-        return original(self, *args, **kwargs)
-
-    setattr(owner, name, call_and_go_on)

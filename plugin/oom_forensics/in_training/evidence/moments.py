@@ -26,7 +26,7 @@ from oom_forensics.in_training.evidence import from_out_of_memory, shown_in_run
 from oom_forensics.in_training.evidence.providers import add_evidence
 from oom_forensics.in_training.evidence.settings import EvidenceSettings
 from oom_forensics.in_training.evidence.written_run import WrittenRun
-from oom_forensics.in_training.in_place import in_place_of
+from oom_forensics.in_training.in_place import call_before, in_place_of
 from oom_forensics.remote.addresses import is_url
 from oom_forensics.remote.sending import begin as begin_sending
 
@@ -69,20 +69,18 @@ def watch_exit(library: CollectorLibrary) -> None:
 def watch_sessions(module: ModuleType, library: CollectorLibrary) -> None:
     """Learns the logdir of each `ProfilerSession` of `module`, and adds evidence to its trace."""
     session = module.ProfilerSession
-    start, export = session.start, session.export_to_tb
+    export = session.export_to_tb
     # TensorFlow has one session at a time.
     current_logdir = ""
     began_s = 0.0
 
-    @in_place_of(start)
-    def start_and_remember(self: Any, logdir: str, *args: Any, **kwargs: Any) -> Any:
+    def remember(_session: Any, logdir: Any, *_: Any, **__: Any) -> None:
         nonlocal current_logdir, began_s
         began_s = time.monotonic()
         current_logdir = ""
         if isinstance(logdir, str):
             library.learn_logdir(logdir)
             current_logdir = "" if is_url(logdir) else logdir
-        return start(self, logdir, *args, **kwargs)
 
     @in_place_of(export)
     def export_and_add(self: Any) -> Any:
@@ -95,7 +93,7 @@ def watch_sessions(module: ModuleType, library: CollectorLibrary) -> None:
                     add_evidence(WrittenRun(trace=trace, origin="profile", began_s=began_s))
         return result
 
-    session.start = start_and_remember
+    call_before(session, "start", remember)
     session.export_to_tb = export_and_add
 
 

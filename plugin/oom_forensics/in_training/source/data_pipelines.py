@@ -7,7 +7,6 @@ known by, as its shape, its type and the size of a batch are.
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import weakref
 from collections import deque
@@ -15,7 +14,7 @@ from collections.abc import Iterator
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
-from oom_forensics.in_training.in_place import in_place_of
+from oom_forensics.in_training.in_place import call_after
 from oom_forensics.in_training.source.code_origin import CodeOrigin
 from oom_forensics.in_training.source.frames import Frame, Stack, stack_of
 
@@ -52,16 +51,12 @@ class DataPipelines:
 
     def watch(self, module: ModuleType) -> None:
         """Learns where each `module.DatasetV2` is made."""
-        original = module.DatasetV2.__init__
 
-        @in_place_of(original)
-        def init_and_remember(dataset: Any, *args: Any, **kwargs: Any) -> None:
-            original(dataset, *args, **kwargs)
-            with contextlib.suppress(Exception):
-                if type(dataset).__name__.lstrip("_") in _MAKES_ELEMENTS:
-                    self._remember(dataset, sys._getframe(1))
+        def remember(dataset: Any, *_: Any, **__: Any) -> None:
+            if type(dataset).__name__.lstrip("_") in _MAKES_ELEMENTS:
+                self._remember(dataset, sys._getframe(2))
 
-        module.DatasetV2.__init__ = init_and_remember
+        call_after(module.DatasetV2, "__init__", remember)
 
     def sizes(self) -> Iterator[tuple[int, Stack]]:
         """Yields the bytes of what datasets ask for, and where these were made.

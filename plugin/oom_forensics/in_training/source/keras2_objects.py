@@ -5,13 +5,12 @@ It is `tf_keras` (TF_USE_LEGACY_KERAS=1) or, with TensorFlow 2.15, `keras` itsel
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from oom_forensics.in_training.import_watch import when_imported
-from oom_forensics.in_training.in_place import in_place_of
+from oom_forensics.in_training.in_place import call_before
 from oom_forensics.in_training.source.keras_objects import KerasObjects
 
 # Imported before the others, and not there in Keras 3, which has modules of their names.
@@ -47,15 +46,11 @@ def _watcher(objects: KerasObjects, owner: str, opens: str) -> Callable[[ModuleT
 
 def _watch_scopes(objects: KerasObjects, owner: Any, opens: str) -> None:
     """Learns whose scope it is that the method `opens` is about to open."""
-    original = getattr(owner, opens)
 
-    @in_place_of(original)
-    def remember_and_open(this: Any, *args: Any, **kwargs: Any) -> Any:
-        with contextlib.suppress(Exception):
-            # A loss has the name of its scope beside its own.
-            scope = getattr(this, "_name_scope", None)
-            name = scope if isinstance(scope, str) else this.name
-            objects.add_scope(this, name, name)
-        return original(this, *args, **kwargs)
+    def remember(this: Any, *_: Any, **__: Any) -> None:
+        # A loss has the name of its scope beside its own.
+        scope = getattr(this, "_name_scope", None)
+        name = scope if isinstance(scope, str) else this.name
+        objects.add_scope(this, name, name)
 
-    setattr(owner, opens, remember_and_open)
+    call_before(owner, opens, remember)

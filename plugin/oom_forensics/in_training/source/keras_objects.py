@@ -17,7 +17,7 @@ import weakref
 from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
-from oom_forensics.in_training.in_place import in_place_of
+from oom_forensics.in_training.in_place import call_after, call_before, in_place_of
 from oom_forensics.in_training.source.code_origin import CodeOrigin
 from oom_forensics.in_training.source.frames import Stack, local_values, stack_of
 
@@ -73,29 +73,19 @@ class KerasObjects:
 
     def watch_class(self, owner: type) -> None:
         """Learns where each object of a class is made: of optimizers, losses, metrics."""
-        original = owner.__init__  # type: ignore[misc]
 
-        @in_place_of(original)
-        def init_and_remember(this: Any, *args: Any, **kwargs: Any) -> None:
-            with contextlib.suppress(Exception):
-                self._remember(this, sys._getframe(1))
-            original(this, *args, **kwargs)
+        def remember(made: Any, *_: Any, **__: Any) -> None:
+            self._remember(made, sys._getframe(2))
 
-        owner.__init__ = init_and_remember  # type: ignore[misc]
+        call_before(owner, "__init__", remember)
 
     def watch_scopes(self, module: ModuleType) -> None:
         """Learns whose scopes `module.name_scope` opens in graphs."""
-        scope = module.name_scope
-        original = scope.__enter__
 
-        @in_place_of(original)
-        def enter_and_remember(this: Any) -> Any:
-            result = original(this)
-            with contextlib.suppress(Exception):
-                self._remember_scope(this, sys._getframe(1))
-            return result
+        def remember(scope: Any) -> None:
+            self._remember_scope(scope, sys._getframe(2))
 
-        scope.__enter__ = enter_and_remember
+        call_after(module.name_scope, "__enter__", remember)
 
     def of_operation(self, name: str, graph: Any | None) -> KerasObject | None:
         """Returns the object whose scope an operation of a graph stands in.

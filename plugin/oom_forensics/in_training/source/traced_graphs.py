@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from oom_forensics.in_training.in_place import in_place_of
+from oom_forensics.in_training.in_place import call_after, call_before
 
 # All records of removed functions together.
 _MOST_REMOVED_BYTES = 16 << 20
@@ -42,29 +42,16 @@ class TracedGraphs:
 
     def watch_graphs(self, func_graph: ModuleType) -> None:
         """Remembers, weakly, each graph that `func_graph.FuncGraph` makes."""
-        original = func_graph.FuncGraph.__init__
 
-        @in_place_of(original)
-        def init_and_remember(graph: Any, *args: Any, **kwargs: Any) -> None:
-            original(graph, *args, **kwargs)
-            with contextlib.suppress(Exception):
-                self._made += 1
-                self._graphs[graph] = self._made
+        def remember(graph: Any, *_: Any, **__: Any) -> None:
+            self._made += 1
+            self._graphs[graph] = self._made
 
-        func_graph.FuncGraph.__init__ = init_and_remember
+        call_after(func_graph.FuncGraph, "__init__", remember)
 
     def watch_removals(self, context: ModuleType) -> None:
         """Keeps the stacks of functions that `context.Context` removes."""
-        original = context.Context.remove_function
-
-        @in_place_of(original)
-        def keep_and_remove(this: Any, name: Any) -> Any:
-            if not self._closed:
-                with contextlib.suppress(Exception):
-                    self._keep(this, name)
-            return original(this, name)
-
-        context.Context.remove_function = keep_and_remove
+        call_before(context.Context, "remove_function", self._keep)
 
     def close(self) -> None:
         """Keeps nothing more: the interpreter ends, and removes everything."""
@@ -84,6 +71,8 @@ class TracedGraphs:
             yield RemovedFunction(name, debug_info)
 
     def _keep(self, context: Any, name: Any) -> None:
+        if self._closed:
+            return
         text = name.decode() if isinstance(name, bytes) else str(name)
         for graph in self.alive():
             if f"_{graph.name}_" in text and len(graph.get_operations()) > _MOST_OPERATIONS:

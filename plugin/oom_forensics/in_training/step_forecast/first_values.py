@@ -16,7 +16,7 @@ from typing import Any
 
 from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.import_watch import when_imported
-from oom_forensics.in_training.in_place import in_place_of
+from oom_forensics.in_training.in_place import call_after
 from oom_forensics.in_training.step_forecast.step_function import shared_name_of
 
 _LEAST_BYTES = 1 << 16
@@ -64,15 +64,6 @@ def note(initializers: Iterable[tuple[Any, Any]]) -> None:
 
 def _wrap(module: ModuleType) -> None:
     function = getattr(module, "Function", None)
-    initialize = getattr(function, "_initialize_uninitialized_variables", None)
-    if function is None or initialize is None:
-        return
-
-    @in_place_of(initialize)
-    def initialize_and_note(self: Any, initializers: Any) -> Any:
-        result = initialize(self, initializers)
-        with contextlib.suppress(Exception):
-            note(initializers)
-        return result
-
-    function._initialize_uninitialized_variables = initialize_and_note
+    name = "_initialize_uninitialized_variables"
+    if hasattr(function, name):
+        call_after(function, name, lambda _, initializers: note(initializers))
