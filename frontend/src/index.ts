@@ -37,13 +37,6 @@ const INSTALLED: ConverterParts = {
   },
 };
 
-/** Draws a page that needs no server: of `oom-forensics html` or `viewer`. */
-function startPage(): void {
-  const source = new WorkerSource(converterOfPage(), runsOfPage());
-  openFilesIn(source);
-  start(source);
-}
-
 function start(source: Source): void {
   document.documentElement.lang = 'en';
   followTheme();
@@ -65,4 +58,9 @@ function loadStyles(url: URL): Promise<void> {
   });
 }
 
-if (isPageOfItsOwn()) startPage();
+// A page that needs no server: of `oom-forensics html` or `viewer`.
+if (isPageOfItsOwn()) {
+  const source = new WorkerSource(converterOfPage(), runsOfPage());
+  openFilesIn(source);
+  start(source);
+}

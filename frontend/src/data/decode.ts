@@ -4,6 +4,7 @@
  * Fields that were left out are the prototype's, so a copy by `...` lacks them.
  */
 import {
+  create,
   type DescField,
   type DescMessage,
   type MessageShape,
@@ -135,22 +136,22 @@ function readMessage({ empty, reads }: Plan, cursor: Cursor, end: number): Field
 function planOf(schema: DescMessage): Plan {
   const known = plans.get(schema);
   if (known) return known;
-  const plan: Plan = { empty: { $typeName: schema.typeName }, reads: [] };
+  const plan: Plan = { empty: create(schema) as Fields, reads: [] };
   // Before its fields: a message may hold others of its own kind.
   plans.set(schema, plan);
   for (const field of schema.fields) {
     const name = field.localName;
     const read = readOf(field);
     if (field.fieldKind !== 'list') {
-      plan.empty[name] = emptyOf(field);
       plan.reads[field.number] = (cursor, message) => {
         message[name] = read(cursor);
       };
       continue;
     }
-    const none: readonly unknown[] = Object.freeze([]);
-    plan.empty[name] = none;
-    const canPack = field.listKind !== 'message' && !isDelimited(field.scalar);
+    const none = Object.freeze(plan.empty[name]);
+    const { scalar } = field;
+    const canPack =
+      field.listKind !== 'message' && scalar !== ScalarType.STRING && scalar !== ScalarType.BYTES;
     plan.reads[field.number] = (cursor, message, wireType) => {
       if (message[name] === none) message[name] = [];
       const list = message[name] as unknown[];
@@ -200,26 +201,4 @@ function readOf(field: DescField): Read {
     default:
       throw new Error(`${field} has a type that no answer has`);
   }
-}
-
-function emptyOf(field: DescField): unknown {
-  if (field.message) return undefined;
-  switch (field.scalar) {
-    case ScalarType.STRING:
-      return '';
-    case ScalarType.BYTES:
-      return new Uint8Array();
-    case ScalarType.BOOL:
-      return false;
-    case ScalarType.UINT64:
-    case ScalarType.INT64:
-    case ScalarType.SINT64:
-      return 0n;
-    default:
-      return 0;
-  }
-}
-
-function isDelimited(scalar: ScalarType | undefined): boolean {
-  return scalar === ScalarType.STRING || scalar === ScalarType.BYTES;
 }

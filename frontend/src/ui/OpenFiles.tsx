@@ -1,5 +1,5 @@
 import { hostsOfOneRun, openError, openedFiles, openFiles } from '../store/openedFiles';
-import { chosenFiles } from './droppedFiles';
+import { plainFiles } from './droppedFiles';
 
 /** Opens traces of the reader's own machine in the page. */
 export function OpenFiles() {
@@ -15,7 +15,7 @@ export function OpenFiles() {
           accept=".pb,.gz"
           onChange={(event) => {
             const input = event.currentTarget;
-            void openFiles(chosenFiles(input.files)).then(() => {
+            void openFiles(plainFiles(input.files ?? [])).then(() => {
               // The same file can be chosen once more.
               input.value = '';
             });

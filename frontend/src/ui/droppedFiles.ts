@@ -11,7 +11,7 @@ export async function droppedFiles(transfer: DataTransfer): Promise<readonly Ope
   const dropped = [...transfer.items].map((item: WithHandle) => {
     const entry = item.webkitGetAsEntry();
     // A file by itself: on a page from file:// Chromium reads no entry.
-    if (!entry?.isDirectory) return asFile(item.getAsFile());
+    if (!entry?.isDirectory) return plainFiles([item.getAsFile()]);
     return item.getAsFileSystemHandle
       ? item.getAsFileSystemHandle().then((handle) => filesIn(handle, entry.name))
       : filesOf(entry);
@@ -19,13 +19,9 @@ export async function droppedFiles(transfer: DataTransfer): Promise<readonly Ope
   return (await Promise.all(dropped)).flat();
 }
 
-/** The files of a file dialog. */
-export function chosenFiles(list: FileList | null): readonly OpenedFile[] {
-  return [...(list ?? [])].map((data) => ({ path: data.name, data }));
-}
-
-function asFile(data: File | null): readonly OpenedFile[] {
-  return data ? [{ path: data.name, data }] : [];
+/** Files without a folder, as of a file dialog. */
+export function plainFiles(files: Iterable<File | null>): readonly OpenedFile[] {
+  return [...files].flatMap((data) => (data ? { path: data.name, data } : []));
 }
 
 async function filesOf(entry: FileSystemEntry): Promise<readonly OpenedFile[]> {

@@ -60,7 +60,9 @@ export function AddressMap({ target }: { readonly target: Target }) {
             <MapPicture map={map} oom={shownOom(target)} colourBy={colourBy} />
           </>
         ) : (
-          <NoMap target={target} />
+          <Empty title="No map for this moment">
+            <p>{whyNoMap(target.allocator)}</p>
+          </Empty>
         )
       }
     </AnswerCard>
@@ -105,14 +107,6 @@ function MapPicture({ map, oom, colourBy }: MapPictureProps) {
         rowKey={({ address }) => String(address)}
       />
     </>
-  );
-}
-
-function NoMap({ target }: { readonly target: Target }) {
-  return (
-    <Empty title="No map for this moment">
-      <p>{whyNoMap(target.allocator)}</p>
-    </Empty>
   );
 }
 

@@ -7,13 +7,10 @@ export const ROW_HEIGHT = 22;
 const SMALLEST_WIDTH = 0.5;
 
 /** The boxes of all that is as wide as half a pixel, the largest call of each level first. */
-export function flameBoxes(
-  groups: readonly AllocationGroup[],
-  width: number,
-  totalBytes = sumOf(groups),
-): TreeBox[] {
+export function flameBoxes(groups: readonly AllocationGroup[], width: number): TreeBox[] {
   const boxes: TreeBox[] = [];
-  const scale = totalBytes > 0n ? width / Number(totalBytes) : 0;
+  const total = groups.reduce((sum, { allocatedBytes }) => sum + Number(allocatedBytes), 0);
+  const scale = total > 0 ? width / total : 0;
   const place = (
     level: readonly AllocationGroup[],
     parent: string,
@@ -50,8 +47,4 @@ export function groupAt(
     }
   }
   return undefined;
-}
-
-function sumOf(groups: readonly AllocationGroup[]): bigint {
-  return groups.reduce((sum, { allocatedBytes }) => sum + allocatedBytes, 0n);
 }

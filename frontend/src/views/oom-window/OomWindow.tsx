@@ -3,8 +3,8 @@ import { OOM_WINDOW } from '../../data/query';
 import { groupDigits } from '../../format/bytes';
 import { opName } from '../../format/names';
 import { formatMoment } from '../../format/time';
-import { EventKind, type Oom, type TimelineEvent } from '../../generated/datasets_pb';
-import { type ChosenMoment, oomsOf, shownMoment } from '../../store/moment';
+import { EventKind, type TimelineEvent } from '../../generated/datasets_pb';
+import { type ChosenMoment, oomsOf, shownMoment, shownOom } from '../../store/moment';
 import { select } from '../../store/session';
 import { filterOf, relativeNs, type Target } from '../../store/target';
 import { Card } from '../../ui/Card';
@@ -22,9 +22,8 @@ import { eventName } from '../timeline/model';
 
 /** The last events before an OOM, one by one, with the map after each. */
 export function OomWindow({ target }: { readonly target: Target }) {
-  const ooms = oomsOf(target);
   const at = shownMoment(target);
-  const oom = ooms.find((each) => belongsTo(at, each)) ?? ooms[0];
+  const oom = shownOom(target) ?? oomsOf(target)[0];
   if (!oom) return <Empty title="No out-of-memory error in this allocator" />;
   const { recent } = oom;
   const place = placeOf(at, recent);
@@ -87,11 +86,6 @@ export function OomWindow({ target }: { readonly target: Target }) {
       <AddressMap target={target} />
     </>
   );
-}
-
-function belongsTo(at: ChosenMoment, oom: Oom): boolean {
-  if (at.kind === 'oom') return at.index === oom.index;
-  return at.kind === 'event' && oom.recent.some(({ index }) => index === at.event);
 }
 
 /** Where the shown moment is in the list; the last event where it is not in it. */

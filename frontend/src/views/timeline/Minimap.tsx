@@ -4,11 +4,12 @@ import { Canvas, type Surface } from '../../chart/Canvas';
 import { onTimeKey } from '../../chart/timeKeys';
 import { MEMORY_TIMELINE } from '../../data/query';
 import type { Warp } from '../../data/warp';
-import { MarkKind, type TimelineSeries } from '../../generated/datasets_pb';
+import type { TimelineSeries } from '../../generated/datasets_pb';
 import { filterOf, type Target } from '../../store/target';
 import { activityOf, shownAxis, warpOf } from '../../store/timeAxis';
 import { recordingLength, showRange, timeInteractions, visibleRange } from '../../store/timeWindow';
 import { useDataset } from '../../store/useDataset';
+import { oomMarks } from './model';
 
 /** As the axis of the timeline, so that both have the same scale. */
 const LEFT = 78;
@@ -95,9 +96,8 @@ function drawMinimap(
     context.lineTo(width - RIGHT, height);
     context.fill();
     context.fillStyle = palette.oom;
-    for (const { kind, timeNs } of series.marks) {
-      if (kind === MarkKind.MARK_OOM)
-        context.fillRect(x(Number(timeNs - target.originNs)) - 1, 0, 2, height);
+    for (const { timeNs } of oomMarks(series.marks)) {
+      context.fillRect(x(Number(timeNs - target.originNs)) - 1, 0, 2, height);
     }
   }
   const left = x(brush.from);

@@ -8,7 +8,7 @@ import { formatDuration } from '../../format/time';
 import { MarkKind, type TimelineSeries } from '../../generated/datasets_pb';
 import type { DeviceArrays } from './device';
 import { failingStep } from './failing';
-import { inUseAt } from './model';
+import { inUseAt, oomMarks } from './model';
 
 export interface Scene {
   readonly series: TimelineSeries;
@@ -167,7 +167,7 @@ function drawPeak(plot: uPlot, palette: Palette, scene: Scene): void {
 function drawOoms(plot: uPlot, palette: Palette, scene: Scene): void {
   const { ctx, bbox } = plot;
   const ratio = devicePixelRatio;
-  const ooms = scene.series.marks.filter(({ kind }) => kind === MarkKind.MARK_OOM);
+  const ooms = oomMarks(scene.series.marks);
   // Rows of labels, where those of one moment stand below each other.
   const rows: LabelBox[][] = Array.from({ length: MOST_OOM_ROWS }, () => []);
   for (const mark of ooms) {
