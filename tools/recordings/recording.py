@@ -72,7 +72,9 @@ def recorded(
       RuntimeError: It ended otherwise. Nothing is kept.
     """
     folder = kept / key_of(Job(tuple(map(str, command)), dict(environment), tuple(sources)))
-    _looked_at.setdefault(_module(), set()).add(folder)
+    # The file of the test that runs in this process.
+    module = os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[0]
+    _looked_at.setdefault(module, set()).add(folder)
     with _locked(folder):
         if not (folder / _ENDED).exists():
             _remove_unused(kept)
@@ -130,11 +132,6 @@ def _locked(folder: Path) -> Iterator[None]:
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-def _module() -> str:
-    """The file of the test that runs in this process."""
-    return os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[0]
 
 
 def _remove_unused(kept: Path) -> None:

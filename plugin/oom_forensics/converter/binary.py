@@ -53,7 +53,8 @@ class Converter:
     def words(self, arguments: Sequence[str | os.PathLike[str]]) -> list[str]:
         """Returns the arguments, and where the files of the tab lie if a page is asked for."""
         words = [os.fspath(argument) for argument in arguments]
-        if any(page in words for page in _PAGES) and not _has_flag(words, "--frontend-dir"):
+        has_folder = any(word.partition("=")[0] == "--frontend-dir" for word in words)
+        if not has_folder and any(page in words for page in _PAGES):
             words.append(f"--frontend-dir={_STATIC}")
         return words
 
@@ -133,7 +134,3 @@ def _module(why_no_program: str) -> Path:
             " machine, is not installed (pip install wasmtime)."
         )
     return module
-
-
-def _has_flag(words: Sequence[str], flag: str) -> bool:
-    return any(word == flag or word.startswith(f"{flag}=") for word in words)

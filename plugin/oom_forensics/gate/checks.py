@@ -68,7 +68,8 @@ def check(run: Trace, budget: Budget, baseline: Trace | None = None) -> Gate:
       TraceError: a trace cannot be read, or has none of the allocators.
     """
     peaks = _peaks(run, budget)
-    only = Filter(allocator=_one_allocator(peaks, budget))
+    # The allocator that is meant, if it is one; else all are compared together.
+    only = Filter(allocator=next(iter(peaks)) if budget.allocator and len(peaks) == 1 else "")
     findings = list(_out_of_memories(run, budget))
     if budget.peak is not None:
         findings += [
@@ -76,7 +77,8 @@ def check(run: Trace, budget: Budget, baseline: Trace | None = None) -> Gate:
             for name, peak in peaks.items()
         ]
     growth: list[Growth] = []
-    story = f"The peak is {_listed(peaks)}."
+    listed = ", ".join(f"{size_text(peak)} of {name}" for name, peak in peaks.items())
+    story = f"The peak is {listed}."
     if baseline is not None:
         before = _peaks(baseline, budget)
         growth = _growth(run, baseline, budget, only)
@@ -107,10 +109,6 @@ def _peaks(trace: Trace, budget: Budget) -> dict[str, int]:
         which = f" whose name has {budget.allocator!r}" if budget.allocator else ""
         raise TraceError(f"{trace.path} has no allocator{which}.")
     return peaks
-
-
-def _listed(peaks: dict[str, int]) -> str:
-    return ", ".join(f"{size_text(peak)} of {name}" for name, peak in peaks.items())
 
 
 def _at_most(name: str, measured: int, allowed: int, what: str) -> Finding:
@@ -151,11 +149,6 @@ def _floor(largest: int, budget: Budget) -> int:
     """Growth below it is neither named nor checked."""
     hundredth = largest // 100
     return hundredth if budget.layer_growth is None else min(hundredth, budget.layer_growth + 1)
-
-
-def _one_allocator(peaks: dict[str, int], budget: Budget) -> str:
-    """The allocator that is meant, if it is one; else all are compared together."""
-    return next(iter(peaks)) if budget.allocator and len(peaks) == 1 else ""
 
 
 def _holders(run: Trace, only: Filter) -> list[str]:

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import importlib
 import tempfile
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
@@ -40,7 +39,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     from oom_forensics.trace import Trace
 
     try:
-        budget = budget_of(_keys(marker.args, marker.kwargs))
+        budget = budget_of({**dict(zip(["peak"], marker.args, strict=False)), **marker.kwargs})
     except BudgetError as error:
         pytest.fail(f"oom_budget: {error}", pytrace=False)
     if budget.needs_baseline:
@@ -59,7 +58,3 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     if over:
         pytest.fail("oom_budget: " + "\n".join([*over, *gate.holders]), pytrace=False)
     return result
-
-
-def _keys(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    return {**({"peak": args[0]} if args else {}), **kwargs}

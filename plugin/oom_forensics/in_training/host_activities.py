@@ -172,7 +172,8 @@ class _Traces:
     def _end(self, trace: _Trace) -> None:
         with contextlib.suppress(Exception):
             function = trace.function
-            what = _text_of(function.changes)
+            changes = function.changes.items()
+            what = "; ".join(f"{name}: {', '.join(values)}" for name, values in changes)
             self._activities.end(trace.activity, len(function.graphs), 0, what)
 
 
@@ -196,10 +197,6 @@ def _shown(parameter: Any) -> str:
     value = getattr(constraint, "value", None)
     text = repr(value) if value is not None else str(getattr(constraint, "shape", constraint))
     return text[:_MOST_CHARACTERS]
-
-
-def _text_of(changes: dict[str, list[str]]) -> str:
-    return "; ".join(f"{name}: {', '.join(values)}" for name, values in changes.items())
 
 
 def _watch_buffers(module: ModuleType, activities: _Activities) -> None:

@@ -54,11 +54,7 @@ class CodeOrigin:
 
 
 def _split(paths: str) -> list[str]:
-    return [_folder(path) for path in paths.split(os.pathsep) if path]
-
-
-def _folder(path: str) -> str:
-    return os.path.join(os.path.abspath(path), "")
+    return [os.path.join(os.path.abspath(path), "") for path in paths.split(os.pathsep) if path]
 
 
 def library_prefixes() -> list[str]:

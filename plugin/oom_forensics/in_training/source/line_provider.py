@@ -5,8 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
-from collections.abc import Callable, Iterator
-from types import ModuleType
+from collections.abc import Iterator
 
 from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence import providers
@@ -47,7 +46,7 @@ def watch_source_lines(library: CollectorLibrary) -> None:
         ("keras.src.losses.loss", "Loss"),
         ("keras.src.metrics.metric", "Metric"),
     ):
-        when_imported(module, _class_watcher(objects, name))
+        when_imported(module, lambda module, name=name: objects.watch_class(getattr(module, name)))  # type: ignore[misc]
     watch_keras2(objects)
     atexit.register(graphs.close)
 
@@ -72,10 +71,6 @@ def _without_garbage_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def _class_watcher(objects: KerasObjects, name: str) -> Callable[[ModuleType], None]:
-    return lambda module: objects.watch_class(getattr(module, name))
 
 
 def _lines_of(
