@@ -1,6 +1,7 @@
 // FlightRecorder::OnLibraryFailure(): errors in which no allocator refused
 // anything, and a library of NVIDIA's found no memory.
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <thread>
@@ -16,7 +17,8 @@ namespace {
 
 // The fullest device, of those that TensorFlow's pools lie on.
 std::optional<OutsidePool> FullestDevice(const RunSources& sources) {
-  const auto recording = sources.recorder->Recent();
+  const RegionsByPool regions =
+      RegionsBefore(*sources.recorder->Recent(), UINT64_MAX);
   std::map<int, OutsidePool> devices;
   for (const AllocatorState& state : sources.allocators()) {
     if (state.info.cuda_device < 0) continue;
@@ -24,7 +26,7 @@ std::optional<OutsidePool> FullestDevice(const RunSources& sources) {
     if (!numbers.has_value()) continue;
     OutsidePool& device = devices[state.info.cuda_device];
     device.device = *numbers;
-    device.pools_bytes += ReservedBytes(*recording, state);
+    device.pools_bytes += ReservedBytes(regions, state);
     if (state.statistics.has_value()) {
       device.pools_in_use_bytes += state.statistics->bytes_in_use;
     }

@@ -56,56 +56,30 @@ std::vector<Holder> HoldersBefore(const Recording& recording,
   return sorted;
 }
 
-// The regions of an allocator right before the event `failed_sequence`:
-// address and bytes of each.
-std::vector<std::pair<uint64_t, uint64_t>> RegionsAt(const Recording& recording,
-                                                     AllocatorId allocator,
-                                                     uint64_t failed_sequence) {
-  std::map<uint64_t, uint64_t> regions;
-  for (const Region& region : recording.baseline.regions) {
-    if (region.allocator == allocator) {
-      regions[region.address] = region.size_bytes;
-    }
-  }
-  recording.ForEachEvent([&](const Event& event) {
-    if (event.sequence >= failed_sequence || event.allocator != allocator) {
-      return;
-    }
-    if (event.kind == RecordedKind::kRegionAdd) {
-      regions[event.address] = static_cast<uint64_t>(event.value);
-    } else if (event.kind == RecordedKind::kRegionRemove) {
-      regions.erase(event.address);
-    }
-  });
-  return {regions.begin(), regions.end()};
-}
-
-uint64_t SumOfRegions(const Recording& recording, AllocatorId allocator,
-                      uint64_t failed_sequence) {
+uint64_t SumOfRegions(const RegionsByPool& regions, AllocatorId allocator) {
+  const auto pool = regions.find(allocator);
+  if (pool == regions.end()) return 0;
   uint64_t bytes = 0;
-  for (const auto& [address, size_bytes] :
-       RegionsAt(recording, allocator, failed_sequence)) {
-    bytes += size_bytes;
-  }
+  for (const auto& [address, size_bytes] : pool->second) bytes += size_bytes;
   return bytes;
 }
 
 // What the other pools on the same device hold.
-uint64_t SiblingBytes(const Recording& recording,
+uint64_t SiblingBytes(const RegionsByPool& regions,
                       const std::vector<AllocatorState>& allocators,
-                      const AllocatorInfo& info, uint64_t failed_sequence) {
+                      const AllocatorInfo& info) {
   uint64_t bytes = 0;
   for (const AllocatorState& other : allocators) {
     if (info.cuda_device < 0 || other.info.id == info.id ||
         other.info.cuda_device != info.cuda_device) {
       continue;
     }
-    bytes += SumOfRegions(recording, other.info.id, failed_sequence);
+    bytes += SumOfRegions(regions, other.info.id);
   }
   return bytes;
 }
 
-PoolNumbers NumbersOf(const Recording& recording, const Refusal& refusal,
+PoolNumbers NumbersOf(const RegionsByPool& regions, const Refusal& refusal,
                       const AllocatorInfo& info,
                       const std::optional<DeviceNumbers>& device) {
   const Failure& failure = refusal.failure;
@@ -129,7 +103,11 @@ PoolNumbers NumbersOf(const Recording& recording, const Refusal& refusal,
   }
   pool.device = device;
   if (!info.has_layout || failure.memory_dump.empty()) return pool;
-  FreeSpaceCounter counter(RegionsAt(recording, info.id, failure.sequence));
+  std::vector<std::pair<uint64_t, uint64_t>> of_pool;
+  if (const auto found = regions.find(info.id); found != regions.end()) {
+    of_pool.assign(found->second.begin(), found->second.end());
+  }
+  FreeSpaceCounter counter(std::move(of_pool));
   uint64_t reserved_bytes = 0;
   const bool complete =
       ForEachChunk(failure.memory_dump, [&](const MemoryDumpChunk& chunk) {
@@ -145,11 +123,26 @@ PoolNumbers NumbersOf(const Recording& recording, const Refusal& refusal,
 
 }  // namespace
 
-uint64_t ReservedBytes(const Recording& recording,
-                       const AllocatorState& state) {
-  if (state.info.has_layout) {
-    return SumOfRegions(recording, state.info.id, UINT64_MAX);
+RegionsByPool RegionsBefore(const Recording& recording, uint64_t sequence) {
+  RegionsByPool regions;
+  for (const Region& region : recording.baseline.regions) {
+    regions[region.allocator][region.address] = region.size_bytes;
   }
+  recording.ForEachEvent([&](const Event& event) {
+    if (event.sequence >= sequence) return;
+    if (event.kind == RecordedKind::kRegionAdd) {
+      regions[event.allocator][event.address] =
+          static_cast<uint64_t>(event.value);
+    } else if (event.kind == RecordedKind::kRegionRemove) {
+      regions[event.allocator].erase(event.address);
+    }
+  });
+  return regions;
+}
+
+uint64_t ReservedBytes(const RegionsByPool& regions,
+                       const AllocatorState& state) {
+  if (state.info.has_layout) return SumOfRegions(regions, state.info.id);
   return state.statistics.has_value() ? state.statistics->bytes_in_use : 0;
 }
 
@@ -180,12 +173,12 @@ Refusal FindRefusal(const Recording& recording,
   }
   refusal.unlisted_allocations = recording.totals[info.id].unlisted;
   refusal.holders = HoldersBefore(recording, sites, info.id, sequence);
+  const RegionsByPool regions = RegionsBefore(recording, sequence);
   std::optional<DeviceNumbers> device = device_of(info);
   if (device.has_value()) {
-    device->sibling_bytes = SiblingBytes(recording, allocators, info, sequence);
+    device->sibling_bytes = SiblingBytes(regions, allocators, info);
   }
-  refusal.placement =
-      JudgePlacement(NumbersOf(recording, refusal, info, device));
+  refusal.placement = JudgePlacement(NumbersOf(regions, refusal, info, device));
   return refusal;
 }
 

@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "collector/recording/recording.h"
@@ -52,8 +54,17 @@ Refusal FindRefusal(const Recording& recording,
                     const std::vector<AllocatorState>& allocators,
                     const DeviceOf& device_of, uint64_t sequence);
 
+// The regions of each pool: bytes by address.
+using RegionsByPool =
+    std::unordered_map<AllocatorId, std::map<uint64_t, uint64_t>>;
+
+// The regions right before the event `sequence`, of all pools in one walk over
+// the recording.
+RegionsByPool RegionsBefore(const Recording& recording, uint64_t sequence);
+
 // What an allocator has taken from its device.
-uint64_t ReservedBytes(const Recording& recording, const AllocatorState& state);
+uint64_t ReservedBytes(const RegionsByPool& regions,
+                       const AllocatorState& state);
 
 }  // namespace oom_forensics::collector
 

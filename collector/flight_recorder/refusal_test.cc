@@ -137,6 +137,26 @@ TEST_F(RefusalTest, SaysThatOnlyTheDriverKnowsWhatIsFreeWithoutAPool) {
             "was left, and in what pieces, it does not say.");
 }
 
+TEST_F(RefusalTest, TellsTheRegionsOfEachPoolBeforeAnEvent) {
+  const auto record = [&](RecordedKind kind, AllocatorId pool,
+                          uint64_t offset_bytes) {
+    recorder_.RecordRegion(kind, pool,
+                           reinterpret_cast<void*>(kPool + offset_bytes),
+                           10 * kMiB, 1);
+  };
+  record(RecordedKind::kRegionAdd, 0, 0);
+  record(RecordedKind::kRegionAdd, 1, 10 * kMiB);
+  record(RecordedKind::kRegionAdd, 1, 20 * kMiB);
+  record(RecordedKind::kRegionRemove, 1, 10 * kMiB);
+  const uint64_t sequence =
+      recorder_.RecordFailure(0, MakeSite("dense_1/MatMul", kMiB), 42, 1);
+  record(RecordedKind::kRegionAdd, 0, 30 * kMiB);
+  const RegionsByPool regions = RegionsBefore(*recorder_.Recent(), sequence);
+  using Regions = std::map<uint64_t, uint64_t>;
+  EXPECT_EQ(regions.at(0), (Regions{{kPool, 10 * kMiB}}));
+  EXPECT_EQ(regions.at(1), (Regions{{kPool + 20 * kMiB, 10 * kMiB}}));
+}
+
 TEST_F(RefusalTest, NamesTheTrainingStep) {
   recorder_.RecordStep(12, 1);
   const Refusal refusal = Fail(20 * kMiB);
