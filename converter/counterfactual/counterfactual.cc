@@ -45,7 +45,9 @@ const ForecastTrace* ForecastOf(const AllocatorReplay& replay, Row failure) {
   const bool is_last = !replay.failure_positions().empty() &&
                        replay.failure_positions().back() == failure;
   for (const ForecastTrace& forecast : replay.host().forecasts) {
-    if (forecast.origin != "oom") continue;
+    const bool is_of_pool =
+        forecast.allocator.empty() || forecast.allocator == replay.trace().name;
+    if (forecast.origin != "oom" || !is_of_pool) continue;
     // A run is written at an OOM: without an id it is of the last one.
     if (forecast.step_id != 0 ? forecast.step_id == step_id : is_last) {
       return &forecast;

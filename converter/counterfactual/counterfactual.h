@@ -30,7 +30,8 @@
 
 namespace oom_forensics {
 
-// The forecast of the step whose request failed; null: the trace has none.
+// The forecast of the step whose request failed, made for the pool that refused
+// it; null: the trace has none.
 const ForecastTrace* ForecastOf(const AllocatorReplay& replay, Row failure);
 
 enum class Fit { kUnknown, kFits, kUncertain, kDoesNotFit };

@@ -241,6 +241,21 @@ TEST(CounterfactualTest, WhatThePipelineMadeIsCountedOnceHoweverManyOrders) {
   EXPECT_EQ(enough_bytes[0], enough_bytes[1]);
 }
 
+TEST(CounterfactualTest, AForecastIsOfThePoolThatItWasMadeFor) {
+  test::TraceBuilder device("GPU_0_bfc#0");
+  test::TraceBuilder host("gpu_host_bfc#0");
+  for (test::TraceBuilder* pool : {&device, &host}) {
+    pool->Region(kBase, kMiB).StepId(7);
+    pool->Fail({"Relu", "", 1, 8 * kMiB}, {true, kMiB, ""});
+  }
+  const auto run = device.Forecast("step", 7, 8 * kMiB).Open({&host});
+  for (const auto& pool : run->Load(0)->allocators()) {
+    const Row failure = pool->failure_positions().front();
+    EXPECT_EQ(ForecastOf(*pool, failure) != nullptr,
+              pool->trace().name == "GPU_0_bfc#0");
+  }
+}
+
 TEST(CounterfactualTest, ARefusalThatNoOrderExplainsPromisesNothing) {
   const auto run = RefusedRun(64 * kMiB, 1);
   const SharedHost host = run->Load(0);

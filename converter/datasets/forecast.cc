@@ -256,11 +256,13 @@ StepForecast Tell(const HostTrace& host, const Place& place,
 // forecast: the first tells of it.
 bool IsToldBefore(const HostTrace& host, const ForecastTrace& forecast) {
   if (forecast.step_id == 0) return false;
-  const auto first = std::find_if(host.forecasts.begin(), host.forecasts.end(),
-                                  [&](const ForecastTrace& other) {
-                                    return other.origin == forecast.origin &&
-                                           other.step_id == forecast.step_id;
-                                  });
+  const auto first =
+      std::find_if(host.forecasts.begin(), host.forecasts.end(),
+                   [&](const ForecastTrace& other) {
+                     return other.origin == forecast.origin &&
+                            other.allocator == forecast.allocator &&
+                            other.step_id == forecast.step_id;
+                   });
   return &*first != &forecast;
 }
 

@@ -101,11 +101,12 @@ class ForecastPlane {
   }
 
  private:
-  // Whether the trace has the forecast of this step.
+  // Whether the trace has the forecast of this step, for its pool.
   bool IsMade(const ForecastTrace& step) const {
     const std::vector<ForecastTrace>& made = context_.trace().forecasts;
     return std::any_of(made.begin(), made.end(), [&](const ForecastTrace& one) {
-      return one.step_id == step.step_id && one.function == step.function;
+      return one.step_id == step.step_id && one.function == step.function &&
+             one.allocator == step.allocator;
     });
   }
 

@@ -18,7 +18,8 @@ constexpr int64_t kEventPs = 1'000'000;
 }  // namespace
 
 TraceBuilder::TraceBuilder(const std::string& allocator)
-    : plane_(absl::StrCat(std::string(schema::kPlanePrefix), allocator)),
+    : allocator_(allocator),
+      plane_(absl::StrCat(std::string(schema::kPlanePrefix), allocator)),
       source_(schema::kSourcePlane) {
   baseline_.name = std::string(schema::kBaselineLine);
   events_.name = std::string(schema::kEventsLine);
@@ -209,6 +210,7 @@ TraceBuilder& TraceBuilder::Forecast(const std::string& function,
   const int64_t forecast = plane.AddEventMetadata(
       schema::kForecast, "",
       {Text(schema::kOrigin, "oom"), Text(schema::kFunction, function),
+       Text(schema::kAllocatorName, allocator_),
        I64(schema::kStepId, step_id)});
   if (requested_bytes == 0) return *this;
   for (int i = 0; i < orders; ++i) {
@@ -228,8 +230,9 @@ TraceBuilder& TraceBuilder::Step(const std::string& function, int64_t step_id,
   forecasts_.emplace_back(schema::kStepPlane)
       .AddEventMetadata(
           schema::kForecast, "",
-          {Text(schema::kFunction, function), I64(schema::kStepId, step_id),
-           Text(schema::kReason, reason)});
+          {Text(schema::kFunction, function),
+           Text(schema::kAllocatorName, allocator_),
+           I64(schema::kStepId, step_id), Text(schema::kReason, reason)});
   return *this;
 }
 

@@ -109,6 +109,7 @@ class TraceBuilder {
   std::string SerializePlane();
   void FlushSticky(Event* event);
 
+  std::string allocator_;
   PlaneBuilder plane_;
   PlaneBuilder source_;
   std::vector<PlaneBuilder> forecasts_;

@@ -142,7 +142,9 @@ def test_memory_of_the_driver_itself_has_the_limit_of_its_device(
     assert "The device had" in oom["verdict"]["sentence"]
 
 
-def test_the_pool_of_pinned_memory_has_a_setting_of_its_own(run: Run, failures: Failures) -> None:
+def test_the_pool_of_pinned_memory_has_a_setting_of_its_own(
+    run: Run, failures: Failures, dataset: Callable[..., Any]
+) -> None:
     limit = {"TF_GPU_HOST_MEM_LIMIT_IN_MB": "256"}
     recording = run("cnn.py", "--batch-size=2048", exit_code=1, tf=limit, MEMORY="1900MiB")
     (oom,) = failures(recording)
@@ -150,6 +152,9 @@ def test_the_pool_of_pinned_memory_has_a_setting_of_its_own(run: Run, failures: 
     assert int(oom["limitBytes"]) == 256 * MIB
     codes = [remedy["code"] for remedy in oom["remedies"] if remedy["kind"] == "larger_limit"]
     assert [code.partition("=")[0] for code in codes] == ["TF_GPU_HOST_MEM_LIMIT_IN_MB"]
+    # The step's graph tells what the device needs, not what is copied by way of the host.
+    (written,) = (recording.logdir / "plugins/profile").iterdir()
+    assert [each["orders"] for each in dataset(written, "forecast")["forecasts"]] == [[]]
 
 
 def test_what_xla_asks_for_on_a_gpu_has_its_place_in_the_map(run: Run, failures: Failures) -> None:

@@ -24,6 +24,7 @@ from oom_forensics.in_training.evidence.written_run import Deadline
 from oom_forensics.in_training.step_forecast import keras_step, plane, step_function
 from oom_forensics.in_training.step_forecast.compiled_step import forecast_compiled
 from oom_forensics.in_training.step_forecast.forecaster import forecast_step
+from oom_forensics.in_training.step_forecast.pools import serves_steps
 from oom_forensics.in_training.step_forecast.step_function import StepFunction
 
 # A forecast that is asked for may take longer than one that nobody waits for.
@@ -111,7 +112,12 @@ def _allocator() -> str:
     library = CollectorLibrary.loaded()
     if library is None:
         return ""
-    pools = [each for each in library.memory_stats() if each.get("limit_bytes")]
+    all_pools = library.memory_stats()
+    pools = [
+        each
+        for each in all_pools
+        if each.get("limit_bytes") and serves_steps(each["name"], all_pools)
+    ]
     largest = max(pools, key=lambda each: each.get("in_use_bytes", 0), default=None)
     return str(largest["name"]) if largest else ""
 

@@ -44,7 +44,8 @@ _START_COST_BYTES = 20_000
 _PRODUCT_COST = 8
 # The clock is looked at once in so many ops.
 _OPS_BETWEEN_LOOKS = 64
-_GPU = re.compile(r"device:GPU:(\d+)")
+# The pool of a GPU: "GPU_1_bfc", "gpu_async_1".
+_GPU_POOL = re.compile(r"(?:GPU|gpu_async)_(\d+)")
 
 
 class OutOfTimeError(Exception):
@@ -123,7 +124,8 @@ class Executor:
         self._deadline = deadline
         self._element_shapes = element_shapes
         self._new_arguments = new_arguments
-        self._allocator = allocator
+        pool = _GPU_POOL.match(allocator)
+        self._gpu = int(pool[1]) if pool else None
         self._ops = 0
         self.memory = Memory()
         self.assumed: set[tuple[str, str]] = set()
@@ -202,9 +204,8 @@ class Executor:
         return (*self._dense.run(node, inputs), inputs)
 
     def _is_here(self, node: Node) -> bool:
-        """What the graph gives to no GPU of its own is counted."""
-        gpu = _GPU.search(node.device)
-        return not self._allocator or gpu is None or self._allocator.startswith(f"GPU_{gpu[1]}_")
+        """What no GPU is named for is counted; without a GPU, all runs on what there is."""
+        return self._gpu is None or not node.gpus or self._gpu in node.gpus
 
     def _known(self, node: Node, inputs: list[Tensor]) -> list[Tensor] | None:
         if node.op in ("NoOp", "Assert", "ControlTrigger"):
@@ -219,7 +220,7 @@ class Executor:
             return self._next_element(node)
         if node.op == "IteratorGetNextAsOptional":
             return [self._lists.optional(self._next_element(node))]
-        if node.op.startswith("CollectiveReduce") and self._allocator.startswith("GPU_"):
+        if node.op.startswith("CollectiveReduce") and self._gpu is not None:
             # With several GPUs TensorFlow was seen to move tensors to the host and back, and to
             # hold a third more than the ops ask for: the forecast is too low.
             self.memory.unknown.add((node.name, node.op))

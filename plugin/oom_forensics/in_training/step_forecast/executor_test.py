@@ -181,6 +181,26 @@ def test_each_gpu_is_asked_for_what_its_own_ops_need() -> None:
     assert [mib_of(each) for each in executors] == [1, 2]
 
 
+def test_each_gpu_is_asked_for_the_element_of_its_own_replica() -> None:
+    data = iter(tf.data.Dataset.from_tensors(tf.zeros([512, 512])).repeat())
+
+    def step(iterator: Any) -> Any:
+        batches = [next(iterator), tf.concat([next(iterator), next(iterator)], 0)]
+        sums = []
+        for gpu, batch in enumerate(batches):
+            with tf.device(f"GPU:{gpu}"):
+                sums.append(tf.reduce_sum(batch))
+        return sums
+
+    concrete = tf.function(step).get_concrete_function(data)
+    graph = prepared_graph.prepare(step_function.of_concrete(concrete))
+    executors = [Executor(Library(graph), FIFO, allocator=f"gpu_async_{i}#0") for i in range(2)]
+    for each in executors:
+        each.run()
+    # Two batches and what they are put together in.
+    assert [mib_of(each) for each in executors] == pytest.approx([1, 4], rel=0.01)
+
+
 def test_an_open_batch_is_what_the_function_is_called_with() -> None:
     def step(x: Any) -> Any:
         return tf.reduce_sum(tf.reshape(x, [tf.shape(x)[0], -1]) * 2.0)

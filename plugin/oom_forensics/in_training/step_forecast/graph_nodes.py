@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ _SILENT = ("_", "shared_name", "container")
 # has so many references.
 BUFFER = "_oom_forensics_buffer"
 REFERENCES = "_oom_forensics_references"
+_GPU = re.compile(r"device:GPU:(\d+)")
 
 
 @dataclass(eq=False)
@@ -22,7 +24,8 @@ class Node:
       consumers: For each output, the indices of the nodes that read it, once per input.
       after: Indices of the nodes that wait for it, by data or control, once per edge.
       waits_for: How many such edges lead here.
-      device: Where it is to run, "/job:localhost/replica:0/task:0/device:GPU:1".
+      gpus: Numbers of the GPUs that need its outputs: its own, or where the graph gives it to
+        none, those of its readers, to which they are copied. Empty: the graph names none.
     """
 
     name: str
@@ -34,7 +37,7 @@ class Node:
     consumers: dict[int, int] = field(default_factory=dict)
     after: list[int] = field(default_factory=list)
     waits_for: int = 0
-    device: str = ""
+    gpus: frozenset[int] = frozenset()
 
 
 @dataclass(eq=False)
@@ -84,7 +87,22 @@ def _graph(graph_def: Any, arguments: list[str], results: list[str]) -> Graph:
             nodes[producer].after.append(i)
         for producer in node.control_inputs:
             nodes[producer].after.append(i)
+    _hand_back_gpus(nodes)
     return Graph(nodes, [index[name] for name in arguments], [_tensor(r, index) for r in results])
+
+
+def _hand_back_gpus(nodes: list[Node]) -> None:
+    """Gives what the graph places nowhere to the GPUs of its readers, the last ones first."""
+    is_placed = [bool(node.gpus) for node in nodes]
+    unread = [sum(node.consumers.values()) for node in nodes]
+    done = [i for i, readers in enumerate(unread) if readers == 0]
+    for i in done:
+        for producer, _ in nodes[i].inputs:
+            if not is_placed[producer]:
+                nodes[producer].gpus |= nodes[i].gpus
+            unread[producer] -= 1
+            if unread[producer] == 0:
+                done.append(producer)
 
 
 def _tensor(name: str, index: dict[str, int]) -> tuple[int, int]:
@@ -101,4 +119,11 @@ def _node(source: Any) -> Node:
         for name in sorted(attributes)
         if not name.startswith(_SILENT)
     )
-    return Node(source.name, source.op, attributes, key, device=source.device)
+    gpu = _GPU.search(source.device)
+    return Node(
+        source.name,
+        source.op,
+        attributes,
+        key,
+        gpus=frozenset([int(gpu[1])] if gpu else []),
+    )

@@ -76,16 +76,25 @@ def steps_in(trace: Path) -> list[RecordedStep]:
       OSError, ValueError: The trace cannot be read.
     """
     made = {
-        (_text(plane, "function", each), _number(plane, "step_id", each))
+        _key(plane, each)
         for plane in trace_file.plane_headers(trace, trace_file.FORECAST)
         for each in plane.event_metadata.values()
         if each.name == "forecast"
     }
-    found = [
+    return [
         _read(plane, plane.event_metadata[1])
         for plane in trace_file.plane_headers(trace, trace_file.STEP)
+        if _key(plane, plane.event_metadata[1]) not in made
     ]
-    return [each for each in found if (each.step.name, each.step_id) not in made]
+
+
+def _key(plane: Any, head: Any) -> tuple[str, int, str]:
+    """A step of a function, and the pool that refused it."""
+    return (
+        _text(plane, "function", head),
+        _number(plane, "step_id", head),
+        _text(plane, "allocator_name", head),
+    )
 
 
 def _read(plane: Any, head: Any) -> RecordedStep:
