@@ -1,9 +1,12 @@
-"""The part of a loop's body that does not wait for the iteration before it.
+"""The parts of a loop's body that need not run in turn with the other iterations.
 
 TensorFlow begins up to `parallel_iterations` iterations of a loop at a time: whatever needs
 only the loop's counter, as the slice of an input for a time step and its product with the
 weights, is computed that far ahead, and held until its iteration comes. In a backward pass
 the loop takes what the forward one kept from the lists that far ahead.
+
+What no later iteration waits for may run that far behind, and its inputs are held: a product
+for a weight's gradient of each iteration, until it is added to the sum.
 """
 
 from __future__ import annotations
@@ -30,6 +33,19 @@ class EarlyPart(NamedTuple):
     variables: Sequence[int]
 
 
+class LatePart(NamedTuple):
+    """What runs behind: sums over all iterations, as those of a weight's gradient.
+
+    Attributes:
+      others: Nodes of the body that do not, by index; None: all.
+      variables: Numbers of the loop's variables of which only their own next value is made.
+    """
+
+    others: frozenset[int] | None
+    variables: Sequence[int]
+
+
+NOTHING_LATE = LatePart(None, ())
 ALL_IN_TURN = EarlyPart(frozenset(), ())
 
 
@@ -54,6 +70,35 @@ def early_part(condition: Graph, body: Graph, state: Sequence[Tensor]) -> EarlyP
     if any(node not in decided for node, _ in condition.results):
         return ALL_IN_TURN
     return EarlyPart(frozenset(nodes), variables)
+
+
+def late_part(condition: Graph, body: Graph, early: EarlyPart) -> LatePart:
+    """Returns what no other part of a later iteration waits for."""
+    variables: list[int] = []
+    nodes: set[int] = set()
+    for i, (result, _) in enumerate(body.results):
+        if i in early.variables or condition.nodes[condition.arguments[i]].after:
+            continue
+        fed = _fed_by(body, body.arguments[i])
+        feeds_others = any(other in fed for j, (other, _) in enumerate(body.results) if j != i)
+        if result in fed and not feeds_others:
+            variables.append(i)
+            nodes |= fed
+    if not variables:
+        return NOTHING_LATE
+    return LatePart(frozenset(range(len(body.nodes))) - nodes, variables)
+
+
+def _fed_by(graph: Graph, argument: int) -> set[int]:
+    """The argument, and the nodes that wait for it."""
+    fed = {argument}
+    ready = [argument]
+    while ready:
+        for follower in graph.nodes[ready.pop()].after:
+            if follower not in fed:
+                fed.add(follower)
+                ready.append(follower)
+    return fed
 
 
 def _is_handed_on(body: Graph, result: tuple[int, int], argument: int) -> bool:

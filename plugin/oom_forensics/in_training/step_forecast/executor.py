@@ -17,7 +17,12 @@ from oom_forensics.in_training.step_forecast import graph_nodes, prepared_graph
 from oom_forensics.in_training.step_forecast import kernel_rules as rules
 from oom_forensics.in_training.step_forecast.compiled_modules import run_of
 from oom_forensics.in_training.step_forecast.dense_kernels import DenseKernels
-from oom_forensics.in_training.step_forecast.early_part import ALL_IN_TURN, early_part
+from oom_forensics.in_training.step_forecast.early_part import (
+    ALL_IN_TURN,
+    NOTHING_LATE,
+    early_part,
+    late_part,
+)
 from oom_forensics.in_training.step_forecast.graph_nodes import Graph, Node
 from oom_forensics.in_training.step_forecast.graph_run import GraphRun
 from oom_forensics.in_training.step_forecast.list_kernels import ListKernels
@@ -163,6 +168,7 @@ class Executor:
 
     def _advance(self, run: GraphRun, only: Set[int] | None = None) -> None:
         """Runs what can be run of a graph; of the nodes `only`, where there are some."""
+        run.go_on()
         while True:
             for worker, i in run.begin(only):
                 node = run.nodes[i]
@@ -309,16 +315,20 @@ class Executor:
         body = self._library.function(node.attributes["body"].func.name)
         if condition is None or body is None:
             return None
-        part = early_part(condition, body, inputs) if order.loops_ahead else ALL_IN_TURN
-        most_begun = max(node.attributes["parallel_iterations"].i, 1) if part.variables else 1
-        in_turn = [i for i in range(len(inputs)) if i not in part.variables]
+        early = early_part(condition, body, inputs) if order.loops_ahead else ALL_IN_TURN
+        late = late_part(condition, body, early) if order.loops_behind else NOTHING_LATE
+        most = max(node.attributes["parallel_iterations"].i, 1)
+        most_begun = most if early.variables else 1
+        most_behind = most if late.variables else 1
+        in_turn = [i for i in range(len(inputs)) if i not in (*early.variables, *late.variables)]
         # Of early variables the value for the next iteration to begin, of others that for the
-        # next one to go on.
+        # next one to go on, of late ones that for the next one to end.
         state = list(inputs)
         begun: deque[GraphRun] = deque()
+        behind: deque[GraphRun] = deque()
         goes_on = True
         for _ in range(_MAX_ITERATIONS):
-            while goes_on and len(begun) < most_begun:
+            while goes_on and len(begun) < most_begun and len(begun) + len(behind) < most:
                 (answer,) = self._run(condition, state, order, consumes=False)
                 known = answer.value
                 self.memory.release(answer)
@@ -327,21 +337,26 @@ class Executor:
                     self.assumed.add((node.name, "how often a loop goes round"))
                 elif not goes_on:
                     break
-                run = GraphRun(body, order, consumes=True)
-                run.give((i, state[i]) for i in part.variables)
-                if part.nodes:
-                    self._advance(run, part.nodes)
-                begun.append(run)
-                for i, tensor in zip(part.variables, run.results(part.variables), strict=True):
-                    state[i] = tensor
-            if not begun:
+                begun.append(GraphRun(body, order, consumes=True))
+                if early.variables:
+                    self._go_on(begun[-1], early.variables, state, early.nodes)
+            if begun:
+                behind.append(begun.popleft())
+                self._go_on(behind[-1], in_turn, state, late.others)
+            elif not behind:
                 break
-            run = begun.popleft()
-            run.give((i, state[i]) for i in in_turn)
-            self._advance(run)
-            for i, tensor in zip(in_turn, run.results(in_turn), strict=True):
-                state[i] = tensor
+            if len(behind) == most_behind or not (begun or goes_on):
+                self._go_on(behind.popleft(), late.variables, state, None)
         return self._hand_on(state)
+
+    def _go_on(
+        self, run: GraphRun, variables: Sequence[int], state: list[Tensor], only: Set[int] | None
+    ) -> None:
+        """Runs a part of an iteration: from the values of variables to their next ones."""
+        run.give((i, state[i]) for i in variables)
+        self._advance(run, only)
+        for i, tensor in zip(variables, run.results(variables), strict=True):
+            state[i] = tensor
 
     def _next_element(self, node: Node) -> list[Tensor]:
         types = list(node.attributes["output_types"].list.type)

@@ -142,6 +142,24 @@ def test_a_loop_computes_ahead_what_waits_for_its_counter_alone() -> None:
     assert mib_of(in_turn) + 8 <= mib_of(ahead) <= mib_of(in_turn) + 10
 
 
+def test_a_loop_adds_up_behind_what_no_later_iteration_waits_for() -> None:
+    def loop(x: Any) -> Any:
+        state, total = x, tf.zeros([512, 512])
+        for _ in tf.range(20):
+            state = tf.linalg.matmul(state, x)
+            total += tf.linalg.matmul(state, state)
+        return state, total
+
+    in_turn, behind = (
+        run(loop, MATRIX, order=replace(FIFO, loops_behind=loops_behind))
+        for loops_behind in (False, True)
+    )
+    assert behind.ops_run == in_turn.ops_run
+    assert behind.memory.in_use_bytes == in_turn.memory.in_use_bytes
+    # The products of as many iterations as tf.range's loop has at a time by default.
+    assert mib_of(in_turn) + 8 <= mib_of(behind) <= mib_of(in_turn) + 10
+
+
 def test_each_row_of_a_tensor_that_becomes_a_list_is_copied() -> None:
     def rows(x: Any) -> Any:
         made = tf.TensorArray(tf.float32, 4).unstack(tf.reshape(x, [4, 128, 512]) * 2.0)

@@ -80,14 +80,16 @@ class GraphRun:
         """Returns how often an output is read, the caller's reading of results included."""
         return self.nodes[node].consumers.get(index, 0) + self._kept.get((node, index), 0)
 
+    def go_on(self) -> None:
+        """Takes up what was not among the nodes that could begin."""
+        self._ready.made_ready(None, self._later)
+        self._later = []
+
     def begin(self, only: Set[int] | None) -> Iterator[tuple[int, int]]:
         """Yields a worker and the node that it begins, as long as one is idle and one is ready.
 
-        Nodes that are not among `only` wait until a call without it.
+        Nodes that are not among `only` wait until the run goes on.
         """
-        if only is None and self._later:
-            self._ready.made_ready(None, self._later)
-            self._later = []
         # Who has just ended an op goes on first.
         for worker in reversed(self._idle[:]):
             i = self._next_of(worker, only)

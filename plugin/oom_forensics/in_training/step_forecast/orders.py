@@ -32,6 +32,7 @@ class Order:
       fetches_next: While the step runs its pipeline makes the element of the next one, as
         tf.data does (it adds a prefetch where the program has none). Not for the last step.
       loops_ahead: As many iterations of a loop have begun as may be (early_part.py).
+      loops_behind: As many have done all that later iterations wait for, and have not ended.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Order:
     is_warm: bool = False
     fetches_next: bool = True
     loops_ahead: bool = False
+    loops_behind: bool = False
 
     def of_this_process(self) -> Order:
         """The order with the number of threads that TensorFlow has here."""
@@ -57,7 +59,15 @@ ORDERS = (
     Order("fifo", fetches_next=False),
     Order("threads_1", workers=0, seed=1, as_threads=True, loops_ahead=True),
     Order("lifo", last_first=True),
-    Order("threads_2", workers=0, seed=2, as_threads=True, is_warm=True, loops_ahead=True),
+    Order(
+        "threads_2",
+        workers=0,
+        seed=2,
+        as_threads=True,
+        is_warm=True,
+        loops_ahead=True,
+        loops_behind=True,
+    ),
     Order("random_1", workers=2, seed=1, at_random=True),
     Order("random_2", workers=2, seed=2, at_random=True),
 )
