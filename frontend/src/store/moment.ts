@@ -2,6 +2,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { formatMoment } from '../format/time';
 import type { MomentSchema, Oom } from '../generated/datasets_pb';
+import { encodeMoment } from './link';
 import type { Moment } from './selection';
 import { oomWindow, selection, targetName } from './session';
 import { stepPeakNs } from './stepPeak';
@@ -110,9 +111,5 @@ export function momentName(at: ChosenMoment, target: Target): string {
 }
 
 export function sameMoment(a: ChosenMoment, b: ChosenMoment): boolean {
-  return JSON.stringify(a, bigintText) === JSON.stringify(b, bigintText);
-}
-
-function bigintText(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value;
+  return encodeMoment(a) === encodeMoment(b);
 }

@@ -1,22 +1,19 @@
 import { lineName, placeName } from '../format/source';
 import type { SourceFrame, SourceLocation } from '../generated/datasets_pb';
 import { NO_FILTER } from '../store/selection';
-import { select } from '../store/session';
+import { showDetails } from './showDetails';
 
 /** A line of the user's program that leads to all allocations of that line. */
 export function SourceLink({ frame }: { readonly frame: SourceFrame }) {
   const { file, line, function: name } = frame;
-  const show = () => {
-    select({ view: 'live', filter: { ...NO_FILTER, file, line, codeFunction: name } });
-    document.getElementById('details')?.scrollIntoView({ behavior: 'smooth' });
-  };
+  const filter = { ...NO_FILTER, file, line, codeFunction: name };
   return (
     <span class="source-line">
       <button
         type="button"
         class="link"
         title={`${file === '' ? 'The path was left out on request' : file}: show all allocations of this line`}
-        onClick={show}
+        onClick={() => showDetails({ view: 'live', filter })}
       >
         <code>{placeName(frame)}</code>
       </button>

@@ -1,6 +1,6 @@
 import type { BlockContent } from '../../generated/datasets_pb';
 import { Bytes } from '../../ui/Bytes';
-import { showDetails } from './showDetails';
+import { showDetails } from '../../ui/showDetails';
 
 const SHOWN_SCOPES = 6;
 

@@ -8,8 +8,8 @@ import { Bytes } from '../../ui/Bytes';
 import { Coded } from '../../ui/Coded';
 import { Failed, Waiting } from '../../ui/Notices';
 import { SourceLink } from '../../ui/SourceLine';
+import { showDetails } from '../../ui/showDetails';
 import { Remedies } from './Remedies';
-import { showDetails } from './showDetails';
 import { verdictTitle } from './verdict';
 
 const SHOWN_HOLDERS = 3;

@@ -9,11 +9,11 @@ import { filterOf, type Target } from '../../store/target';
 import { useDataset } from '../../store/useDataset';
 import { Bytes } from '../../ui/Bytes';
 import { ExportMenu, type Exports } from '../../ui/ExportMenu';
+import { showDetails } from '../../ui/showDetails';
 import { Minimap } from '../timeline/Minimap';
 import { Fact } from './Fact';
 import { headroomSentence } from './headroom';
 import { LeakNote } from './LeakNote';
-import { showDetails } from './showDetails';
 
 const SHOWN_HOLDERS = 5;
 

@@ -7,6 +7,7 @@ import { Coded } from '../../ui/Coded';
 import { ExportMenu } from '../../ui/ExportMenu';
 import { Keepers } from '../../ui/Keepers';
 import { SourceBlock } from '../../ui/SourceLine';
+import { showDetails } from '../../ui/showDetails';
 import { Minimap } from '../timeline/Minimap';
 import { BlockNeeds } from './BlockNeeds';
 import { Evidence } from './Evidence';
@@ -15,7 +16,6 @@ import { Fact } from './Fact';
 import { FitPicture } from './FitPicture';
 import { HoldsMost } from './HoldsMost';
 import { Remedies } from './Remedies';
-import { showDetails } from './showDetails';
 import { verdictTitle } from './verdict';
 
 interface OomCardProps {

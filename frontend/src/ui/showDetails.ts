@@ -1,5 +1,5 @@
-import type { Selection } from '../../store/selection';
-import { select } from '../../store/session';
+import type { Selection } from '../store/selection';
+import { select } from '../store/session';
 
 /** Chooses something, and brings the view that shows it onto the screen. */
 export function showDetails(chosen: Partial<Selection>): void {
