@@ -40,28 +40,31 @@ def pool() -> Iterator[ConverterPool]:
     pool.close()
 
 
+@pytest.fixture
+def converter(oom_run: Path) -> Iterator[ConverterProcess]:
+    converter = ConverterProcess(str(oom_run))
+    yield converter
+    converter.close()
+
+
 def children() -> set[int]:
     """The process ids of this process's children, whichever thread began them."""
     return {child.pid for child in psutil.Process().children()}
 
 
-def test_answers_come_in_the_format_asked_for(oom_run: Path) -> None:
-    converter = ConverterProcess(str(oom_run))
+def test_answers_come_in_the_format_asked_for(converter: ConverterProcess) -> None:
     answer = json.loads(converter.ask(OOM_WINDOW, "json"))
     assert int(answer["ooms"][0]["request"]["requestedBytes"]) > 0
     assert len(converter.ask(OOM_WINDOW, "protobuf")) > 0
     assert converter.ask({"dataset": "ALLOCATIONS"}, "csv").count(b"\n") > 1
     assert converter.progress == 1.0
-    converter.close()
 
 
-def test_a_wrong_question_leaves_the_converter_alive(oom_run: Path) -> None:
-    converter = ConverterProcess(str(oom_run))
+def test_a_wrong_question_leaves_the_converter_alive(converter: ConverterProcess) -> None:
     with pytest.raises(ConverterError) as failure:
         converter.ask({"dataset": "DATASET_UNSPECIFIED"})
     assert failure.value.code == CODE_UNIMPLEMENTED
     assert converter.ask(OOM_WINDOW)
-    converter.close()
 
 
 @pytest.mark.parametrize(
@@ -75,14 +78,12 @@ def test_a_wrong_question_leaves_the_converter_alive(oom_run: Path) -> None:
     ],
 )
 def test_a_malformed_question_is_an_error_of_its_asker_alone(
-    oom_run: Path, query: dict[str, Any]
+    converter: ConverterProcess, query: dict[str, Any]
 ) -> None:
-    converter = ConverterProcess(str(oom_run))
     with pytest.raises(ConverterError) as failure:
         converter.ask({"dataset": "OOM_WINDOW", **query})
     assert failure.value.code == CODE_INVALID_ARGUMENT
     assert converter.ask(OOM_WINDOW)
-    converter.close()
 
 
 def test_a_trace_that_cannot_be_read_gets_one_sentence(tmp_path: Path) -> None:
@@ -105,13 +106,11 @@ def test_a_converter_that_is_killed_is_started_again(pool: ConverterPool, oom_ru
     assert pool.ask(TraceVersion(str(oom_run)), OOM_WINDOW)
 
 
-def test_one_that_dies_while_it_answers_says_so(oom_run: Path) -> None:
-    converter = ConverterProcess(str(oom_run))
+def test_one_that_dies_while_it_answers_says_so(converter: ConverterProcess) -> None:
     os.kill(converter._child.pid, signal.SIGKILL)
     with pytest.raises(ConverterError, match="SIGKILL") as failure:
         converter.ask(OOM_WINDOW)
     assert failure.value.code == CODE_UNAVAILABLE
-    converter.close()
 
 
 def test_one_that_is_silent_for_too_long_is_stopped(oom_run: Path) -> None:
@@ -132,8 +131,7 @@ def test_one_that_needs_too_much_memory_ends_with_a_sentence(oom_run: Path) -> N
     converter.close()
 
 
-def test_only_the_request_that_nobody_waits_for_is_cancelled(oom_run: Path) -> None:
-    converter = ConverterProcess(str(oom_run))
+def test_only_the_request_that_nobody_waits_for_is_cancelled(converter: ConverterProcess) -> None:
     os.kill(converter._child.pid, signal.SIGSTOP)
     answers: list[bytes] = []
     failures: list[ConverterError] = []
@@ -156,12 +154,9 @@ def test_only_the_request_that_nobody_waits_for_is_cancelled(oom_run: Path) -> N
     os.kill(converter._child.pid, signal.SIGCONT)
     threads[0].join(timeout=60)
     assert len(answers) == 1
-    converter.close()
 
 
-def test_an_interrupt_does_not_shift_the_answers_after_it(oom_run: Path) -> None:
-    converter = ConverterProcess(str(oom_run))
-
+def test_an_interrupt_does_not_shift_the_answers_after_it(converter: ConverterProcess) -> None:
     def interrupt() -> bool:
         raise KeyboardInterrupt
 
@@ -172,11 +167,9 @@ def test_an_interrupt_does_not_shift_the_answers_after_it(oom_run: Path) -> None
     os.kill(converter._child.pid, signal.SIGCONT)
     for dataset, field in [("OOM_WINDOW", "ooms"), ("ALLOCATIONS", "allocations")]:
         assert field in json.loads(converter.ask({"dataset": dataset}, "json"))
-    converter.close()
 
 
-def test_more_questions_than_it_can_hold_are_refused(oom_run: Path) -> None:
-    converter = ConverterProcess(str(oom_run))
+def test_more_questions_than_it_can_hold_are_refused(converter: ConverterProcess) -> None:
     os.kill(converter._child.pid, signal.SIGSTOP)
     done = threading.Event()
     outcomes: list[int] = []
@@ -196,7 +189,6 @@ def test_more_questions_than_it_can_hold_are_refused(oom_run: Path) -> None:
     for thread in threads:
         thread.join(timeout=60)
     os.kill(converter._child.pid, signal.SIGCONT)
-    converter.close()
 
 
 def test_a_parent_that_is_killed_leaves_no_converter_behind(oom_run: Path) -> None:

@@ -26,6 +26,7 @@ from oom_forensics.in_training.evidence.settings import EvidenceSettings
 from oom_forensics.in_training.import_watch import when_imported
 from oom_forensics.in_training.in_place import call_after, in_place_of
 from oom_forensics.in_training.source.code_origin import CodeOrigin
+from oom_forensics.in_training.source.data_pipelines import constant_of
 from oom_forensics.in_training.source.frames import places_of_user, stack_of
 
 _TRACE = 1
@@ -202,22 +203,14 @@ def _shown(parameter: Any) -> str:
 def _watch_buffers(module: ModuleType, activities: _Activities) -> None:
     def tell(dataset: Any, *_: Any, **__: Any) -> None:
         name, size = _BUFFERS.get(type(dataset).__name__.lstrip("_"), ("", ""))
-        if not name or (name == "cache" and _constant(getattr(dataset, "_filename", None))):
+        if not name or (name == "cache" and constant_of(getattr(dataset, "_filename", None))):
             return
         # Below 0 (AUTOTUNE): TensorFlow decides.
-        elements = int(_constant(getattr(dataset, size, None)) or 0)
+        elements = int(constant_of(getattr(dataset, size, None)) or 0)
         activity = activities.begin(_BUFFER, name, sys._getframe(2))
         activities.end(activity, max(0, elements), _element_bytes(dataset))
 
     call_after(module.DatasetV2, "__init__", tell, in_its_file=True)
-
-
-def _constant(tensor: Any) -> Any:
-    from tensorflow.python.framework import tensor_util
-
-    value: Any = None if tensor is None else tensor_util.constant_value(tensor)
-    # Of a text it is bytes.
-    return value.item() if hasattr(value, "item") else value
 
 
 def _element_bytes(dataset: Any) -> int:

@@ -86,7 +86,7 @@ def _element_bytes(dataset: Any) -> Iterator[int]:
     from tensorflow.python.framework import tensor
     from tensorflow.python.util import nest
 
-    batch_size = _batch_size(dataset)
+    batch_size = constant_of(getattr(dataset, "_batch_size", None))
     for spec in nest.flatten(dataset.element_spec):
         if type(spec) is not tensor.TensorSpec or spec.shape.rank is None:
             continue
@@ -101,8 +101,9 @@ def _element_bytes(dataset: Any) -> Iterator[int]:
             yield size_bytes
 
 
-def _batch_size(dataset: Any) -> int | None:
+def constant_of(tensor: Any) -> Any:
+    """The value of a constant tensor, of a text in bytes; None where there is none."""
     from tensorflow.python.framework import tensor_util
 
-    value = tensor_util.constant_value(getattr(dataset, "_batch_size", None))
-    return int(value) if value is not None else None
+    value: Any = None if tensor is None else tensor_util.constant_value(tensor)
+    return value.item() if hasattr(value, "item") else value

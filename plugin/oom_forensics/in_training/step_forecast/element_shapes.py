@@ -32,17 +32,19 @@ def with_element_shapes(step: StepFunction, frame: FrameType | None) -> StepFunc
 
 def element_specs(frame: FrameType | None) -> Any:
     """What the iterator in a stack of frames gives, as specs whose batch is filled in."""
-    import tensorflow as tf
-
     iterator, batch = iterator_of(frame)
-    if iterator is None:
-        return None
+    return None if iterator is None else filled_specs(iterator.element_spec, batch)
+
+
+def filled_specs(specs: Any, batch: int | None) -> Any:
+    """The specs with open first dimensions filled in."""
+    import tensorflow as tf
 
     def filled(spec: Any) -> Any:
         (shape,) = _shapes_of(spec, batch)
         return tf.TensorSpec(shape, spec.dtype)
 
-    return tf.nest.map_structure(filled, iterator.element_spec)
+    return tf.nest.map_structure(filled, specs)
 
 
 def iterator_of(frame: FrameType | None) -> tuple[Any, int | None]:

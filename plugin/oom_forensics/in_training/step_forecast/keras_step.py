@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from oom_forensics.in_training.step_forecast.element_shapes import filled_specs
+
 
 @dataclass(frozen=True)
 class TracedStep:
@@ -23,15 +25,7 @@ class TracedStep:
 
     def specs_of(self, batch: int | None) -> tuple[Any, ...]:
         """The arguments with open first dimensions filled in."""
-        import tensorflow as tf
-
-        def filled(spec: Any) -> Any:
-            sizes = spec.shape.as_list()
-            if batch is not None and sizes and sizes[0] is None:
-                sizes[0] = batch
-            return tf.TensorSpec(sizes, spec.dtype)
-
-        return tuple(tf.nest.map_structure(filled, self.specs))
+        return tuple(filled_specs(self.specs, batch))
 
 
 def traced_step(model_or_function: Any, specs: Sequence[Any]) -> TracedStep:
