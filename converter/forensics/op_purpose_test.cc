@@ -23,6 +23,8 @@ TEST(OpPurposeTest, ForwardOpsAreThoseInTheScopeOfALayer) {
             OpPurpose::kForward)
       << "TensorFlow's optimizer of graphs";
   EXPECT_EQ(OfOutput("MatMul"), OpPurpose::kUnknown);
+  // The zeros that a sum of gradients begins with.
+  EXPECT_EQ(OfOutput("AddN_1/tmp_var_zeros"), OpPurpose::kUnknown);
   EXPECT_EQ(OfOutput("MatMul", /*eager=*/true), OpPurpose::kUnknown);
 }
 

@@ -155,6 +155,16 @@ std::string_view LastPart(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0.
 }
 
+// TensorFlow's graph optimizer may add up in a variable instead of by an AddN,
+// and names the parts of that after it: "AddN_1/tmp_var_zeros" is of AddN_1.
+std::string_view WithoutTemporaryVariable(std::string_view name) {
+  std::string_view part = LastPart(name);
+  const bool is_of_sum = part.size() < name.size() &&
+                         ConsumePrefix(&part, "tmp_var") &&
+                         (part.empty() || part[0] == '_');
+  return is_of_sum ? WithoutLastPart(name) : name;
+}
+
 std::string_view WithoutCalls(std::string_view op_name) {
   std::string_view name = AfterLastBody(op_name);
   while (true) {
@@ -200,7 +210,8 @@ bool IsGradientName(std::string_view op_name) {
 }
 
 std::string_view LayerPath(std::string_view op_name) {
-  return WithoutReplica(WithoutTape(StripCallPrefix(op_name)));
+  return WithoutReplica(
+      WithoutTape(WithoutTemporaryVariable(StripCallPrefix(op_name))));
 }
 
 std::string_view ReplicaOf(std::string_view op_name) {

@@ -66,6 +66,15 @@ TEST(OpNameTest, PassesOfTheGraphOptimizerAreNotPartOfTheScope) {
   EXPECT_EQ(ScopeOf("ArithmeticOptimizer/ArithmeticOptimizer/Cast_3"), "");
 }
 
+TEST(OpNameTest, TheVariableThatTheGraphOptimizerAddsUpInIsOfItsSum) {
+  EXPECT_EQ(ScopeOf("StatefulPartitionedCall/AddN_1/tmp_var_zeros"), "");
+  EXPECT_EQ(LayerPath("StatefulPartitionedCall/AddN_1/tmp_var_zeros"),
+            "AddN_1");
+  EXPECT_EQ(ScopeOf("replica_1/add_1/AddN/tmp_var"), "add_1");
+  EXPECT_EQ(ScopeOf("tmp_var"), "");
+  EXPECT_EQ(ScopeOf("dense/tmp_variance"), "dense");
+}
+
 TEST(OpNameTest, TheReplicaStandsBeforeTheLayerWhereverTheOpIs) {
   for (const std::string_view name :
        {"replica_1/net/dense/MatMul",

@@ -132,6 +132,23 @@ def test_kernels_that_tell_no_shape_have_that_of_the_graph(
     assert "mixed_precision" not in kinds(oom)
 
 
+def test_a_constant_as_large_as_the_batch_grows_with_it(
+    run: Run, dataset: Callable[..., Any]
+) -> None:
+    arguments = ["--mixed", "--batch-size=2048"]
+    recording = run("cnn.py", *arguments, exit_code=1, tf={}, MEMORY="1900MiB")
+    (written,) = (recording.logdir / "plugins/profile").iterdir()
+    live = dataset(written, "allocations", "--at=oom:0")["allocations"]
+    # TensorFlow adds gradients up in a variable, and keeps the zeros that it begins with.
+    (zeros,) = (each for each in live if each["opName"].endswith("AddN_1/tmp_var_zeros"))
+    assert int(zeros["requestedBytes"]) == 512 * MIB
+    # No activation of a layer, so none that could be computed again.
+    assert (zeros["role"], zeros["scope"]) == ("ROLE_UNKNOWN", "")
+    (forecast,) = dataset(written, "forecast")["forecasts"]
+    needs = {int(each["batch"]): int(each["highBytes"]) for each in forecast["batches"]}
+    assert needs[min(needs)] < 256 * MIB
+
+
 def test_memory_of_the_driver_itself_has_the_limit_of_its_device(
     run: Run, failures: Failures
 ) -> None:
