@@ -130,9 +130,9 @@ function CutOff({ info }: { readonly info: Info }) {
   if (hosts.length === 0) return null;
   return (
     <div class="notice" role="status">
-      The trace of {hosts.join(', ')} is cut off: its file ends in the middle of a message. The tab
-      shows what precedes the cut; later events are missing. Copy the file again, or record the run
-      again.
+      The trace of {hosts.join(', ')} is cut off: its file ends in the middle of a message. Only
+      what precedes the cut was read; later events are missing. Copy the file again, or record the
+      run again.
     </div>
   );
 }

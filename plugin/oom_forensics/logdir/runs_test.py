@@ -128,19 +128,25 @@ def test_a_run_that_is_written_again_has_a_greater_revision(tmp_path: Path) -> N
     assert again.revision > changed.revision
 
 
+def stop_disk(patch: pytest.MonkeyPatch) -> threading.Event:
+    """Lets looks at the disk wait for the event that it returns."""
+    answers = threading.Event()
+
+    def stuck(logdirs: dict[str, str], problems: list[str]) -> list[Run]:
+        answers.wait(60)
+        return scan(logdirs, problems)
+
+    patch.setattr("oom_forensics.logdir.runs.scan", stuck)
+    return answers
+
+
 def test_a_slow_disk_delays_nobody_who_asks_for_a_known_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = RunList({str(tmp_path): ""}, fresh_s=0)
     add_trace(tmp_path / "plugins/profile/run")
     assert runs.find("run") is not None
-    disk_answers = threading.Event()
-
-    def stuck(logdirs: dict[str, str], problems: list[str]) -> list[Run]:
-        disk_answers.wait(60)
-        return scan(logdirs, problems)
-
-    monkeypatch.setattr("oom_forensics.logdir.runs.scan", stuck)
+    disk_answers = stop_disk(monkeypatch)
     # Would not return before the disk answers if it waited for it.
     assert runs.find("run") is not None
     assert [run.name for run in runs.all(wait_s=0.01)] == ["run"]
@@ -152,13 +158,7 @@ def test_the_first_look_at_a_slow_disk_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_trace(tmp_path / "plugins/profile/run")
-    disk_answers = threading.Event()
-
-    def stuck(logdirs: dict[str, str], problems: list[str]) -> list[Run]:
-        disk_answers.wait(60)
-        return scan(logdirs, problems)
-
-    monkeypatch.setattr("oom_forensics.logdir.runs.scan", stuck)
+    disk_answers = stop_disk(monkeypatch)
     runs = RunList({str(tmp_path): ""})
     assert not runs.is_empty(wait_s=0.01), "nothing is known yet"
     asked: list[list[Run]] = []
