@@ -91,6 +91,7 @@ FLOORS = {
         "plugin/oom_forensics/logdir",
         "plugin/oom_forensics/.",
         "plugin/oom_forensics/trace",
+        "plugin/oom_forensics/in_training/garbage_collection",
         "plugin/oom_forensics/in_training/collector_library",
         "plugin/oom_forensics/in_training/import_watch",
         "plugin/oom_forensics/in_training/in_place",

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
+from oom_forensics.in_training.garbage_collection import WithoutGarbageCollection
 from oom_forensics.remote.addresses import whole_path
 
 FILE_NAME = "liboom_forensics_collector.so"
@@ -208,7 +209,7 @@ class CollectorLibrary:
         """
 
         def called(percent: int, left_bytes: int) -> None:
-            with contextlib.suppress(Exception):
+            with WithoutGarbageCollection(), contextlib.suppress(Exception):
                 if look is not None:
                     look(percent, left_bytes)
 
@@ -270,7 +271,7 @@ class CollectorLibrary:
         """
 
         def called(question: bytes) -> None:
-            with contextlib.suppress(Exception):
+            with WithoutGarbageCollection(), contextlib.suppress(Exception):
                 look(json.loads(question))
 
         # ctypes takes Python's lock for it.

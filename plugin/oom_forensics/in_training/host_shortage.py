@@ -59,7 +59,7 @@ def _end(library: CollectorLibrary) -> None:
     if not _ends_by_memory_error():
         return
     settings = EvidenceSettings.now(library)
-    origin = CodeOrigin(settings.user_paths, settings.library_paths)
+    origin = CodeOrigin.of(settings)
     raised = reversed(traceback.extract_tb(sys.last_traceback))
     _tell(library, _STACK, "MainThread", places_of_user(stack_of_summaries(raised, origin)), 100)
     library.end_by_memory_error()
@@ -84,7 +84,7 @@ def _look(library: CollectorLibrary, percent: int, left_bytes: int) -> None:
     settings = EvidenceSettings.now(library)
     if not settings.keepers:
         return
-    origin = CodeOrigin(settings.user_paths, settings.library_paths)
+    origin = CodeOrigin.of(settings)
     frames = sys._current_frames()
     # Its own would hold what it looks at.
     frames.pop(threading.get_ident(), None)

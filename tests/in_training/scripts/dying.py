@@ -65,14 +65,13 @@ def compiled() -> None:
     model.add(layers.Dense(10))
     model.compile("adam", "mse", jit_compile=True)
     rows = random.normal(size=[16384, 256]).astype("float32")
-    model.fit(rows, np.zeros([16384, 10], np.float32), batch_size=16384, verbose=0)
+    model.fit(rows, unaligned_zeros(16384, 10), batch_size=16384, verbose=0)
 
 
 def constant() -> None:
     """An array becomes a tensor: Python's lock is held meanwhile."""
     kept.append(tf.zeros([150, 1024, 256]))
-    # TensorFlow shares the memory of an array that is aligned.
-    kept.append(tf.constant(np.zeros(1 + (150 << 18), np.float32)[1:]))
+    kept.append(tf.constant(unaligned_zeros(150 << 18)))
 
 
 def dense() -> None:
@@ -83,7 +82,12 @@ def dense() -> None:
     model.add(layers.Dense(1))
     model.compile("adam", "mse")
     rows = np.zeros([10_000, 64], np.float32)
-    model.fit(rows, rows[:, :1], batch_size=10_000, verbose=0)
+    model.fit(rows, unaligned_zeros(10_000, 1), batch_size=10_000, verbose=0)
+
+
+def unaligned_zeros(*shape: int) -> np.ndarray:
+    """TensorFlow shares the memory of an array that is aligned, and copies others."""
+    return np.zeros(1 + int(np.prod(shape)), np.float32)[1:].reshape(shape)
 
 
 # Small beside what the jobs need.

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 from oom_forensics.in_training.evidence import from_out_of_memory, shown_in_run, trace_file
 from oom_forensics.in_training.evidence.written_run import Deadline, WrittenRun
+from oom_forensics.in_training.garbage_collection import WithoutGarbageCollection
 
 Provider = Callable[[WrittenRun], "bytes | None"]
 
@@ -92,7 +93,8 @@ def add_evidence(run: WrittenRun) -> None:
 def _ask(registered: _Registered, run: WrittenRun) -> bytes | None:
     run.deadline = Deadline(registered.limit_s, run.end_s)
     try:
-        return registered.provider(run)
+        with WithoutGarbageCollection():
+            return registered.provider(run)
     except Exception as error:
         _note(error)
         return None

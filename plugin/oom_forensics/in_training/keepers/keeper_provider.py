@@ -49,7 +49,7 @@ def _planes_of(
 ) -> bytes | None:
     if not settings.keepers:
         return None
-    origin = CodeOrigin(settings.user_paths, settings.library_paths)
+    origin = CodeOrigin.of(settings)
     paths = ShownPaths(settings.source_paths)
     plane = SourcePlane(paths, _FIRST_ID)
     tensors = {each.holder: each for each in live_tensors(library, run.deadline)}
@@ -59,7 +59,7 @@ def _planes_of(
     roots = Roots(run.frame, origin)
     finder = ChainFinder(library, heap, list(tensors), roots, run.deadline)
     chains = finder.chains_of(list(tensors))
-    for keeper in _groups((tensors[key], chain) for key, chain in chains):
+    for keeper in _groups(_best((tensors[key], chain) for key, chain in chains)):
         plane.add_keeper(
             [address - run.address_shift for address in keeper.addresses],
             keeper.size_bytes,
@@ -67,6 +67,21 @@ def _planes_of(
             keeper.chain.stack,
         )
     return plane.serialized()
+
+
+def _best(found: Iterable[tuple[LiveTensor, Chain]]) -> Iterable[tuple[LiveTensor, Chain]]:
+    """Chooses one of those that share an address; by words, not by chance."""
+
+    def order(tensor: LiveTensor, chain: Chain) -> tuple[bool, int, list[str]]:
+        # What keeps a variable keeps its value: the variable is the better holder.
+        return not tensor.is_variable, len(chain.links), [link.text for link in chain.links]
+
+    best: dict[int, tuple[LiveTensor, Chain]] = {}
+    for each in found:
+        known = best.setdefault(each[0].address, each)
+        if known is not each and order(*each) < order(*known):
+            best[each[0].address] = each
+    return best.values()
 
 
 def _groups(found: Iterable[tuple[LiveTensor, Chain]]) -> list[Keeper]:

@@ -26,39 +26,31 @@ class LiveTensor(NamedTuple):
     """The id of the EagerTensor or the variable."""
     address: int
     size_bytes: int
+    is_variable: bool
 
 
 def live_tensors(library: CollectorLibrary, deadline: Deadline) -> list[LiveTensor]:
-    """Returns those of at least 1 KiB, the largest first; one for each address."""
+    """Returns those of at least 1 KiB, the largest first; several may share an address."""
     from tensorflow.python.framework.ops import EagerTensor
     from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
-    # By address. What keeps a variable keeps its value: the variable is the better holder.
-    tensors: dict[int, LiveTensor] = {}
-    variables: dict[int, LiveTensor] = {}
+    found: list[LiveTensor] = []
     for each in each_object(library, (EagerTensor, BaseResourceVariable), deadline):
         with contextlib.suppress(Exception):
             if type(each) is EagerTensor:
-                _see(library, each, each, each, tensors)
-            # The handle of a graph's variable leads nowhere.
-            elif type(handle := vars(each).get("_handle")) is EagerTensor:
-                _see(library, each, handle, _Value(each._dtype, each._shape), variables)
-    found = {**tensors, **variables}.values()
+                tensor = described = each
+            else:
+                # The handle of a graph's variable leads nowhere.
+                tensor = vars(each)["_handle"]
+                if type(tensor) is not EagerTensor:
+                    continue
+                described = _Value(each._dtype, each._shape)
+            # First: of a tensor that waits for its memory TensorFlow's attributes lead nowhere.
+            if address := library.tensor_address(tensor):
+                size_bytes = described.dtype.size * (described.shape.num_elements() or 0)
+                if size_bytes >= _LEAST_BYTES:
+                    found.append(LiveTensor(id(each), address, size_bytes, each is not tensor))
     return sorted(found, key=lambda each: -each.size_bytes)[:_MOST_TENSORS]
-
-
-def _see(
-    library: CollectorLibrary,
-    holder: Any,
-    tensor: Any,
-    described: Any,
-    found: dict[int, LiveTensor],
-) -> None:
-    # First: of a tensor that waits for its memory TensorFlow's attributes lead nowhere.
-    if address := library.tensor_address(tensor):
-        size_bytes = described.dtype.size * (described.shape.num_elements() or 0)
-        if size_bytes >= _LEAST_BYTES:
-            found.setdefault(address, LiveTensor(id(holder), address, size_bytes))
 
 
 class _Value(NamedTuple):

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
-import gc
-from collections.abc import Iterator
 
 from oom_forensics.in_training.collector_library import CollectorLibrary
 from oom_forensics.in_training.evidence import providers
@@ -51,26 +48,9 @@ def watch_source_lines(library: CollectorLibrary) -> None:
     atexit.register(graphs.close)
 
     def lines_of(run: WrittenRun) -> bytes | None:
-        with _without_garbage_collection():
-            return _lines_of(run, EvidenceSettings.now(library), graphs, objects, pipelines)
+        return _lines_of(run, EvidenceSettings.now(library), graphs, objects, pipelines)
 
     providers.register(lines_of, limit_s=_LIMIT_S)
-
-
-@contextlib.contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Many objects are made here, and no cycles.
-
-    Python would look for those in all that the program holds, which takes longer than the
-    lines of a large model.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _lines_of(
