@@ -11,19 +11,20 @@ from oom_forensics.in_training.garbage_collection import WithoutGarbageCollectio
 class Noted:
     """Notes which thread ends it."""
 
-    ended_in: list[int] = []
+    def __init__(self, ended_in: list[int]) -> None:
+        self._ended_in = ended_in
 
     def __del__(self) -> None:
-        self.ended_in.append(threading.get_ident())
+        self._ended_in.append(threading.get_ident())
 
 
 def test_what_a_program_has_let_go_of_does_not_end_in_the_thread_that_looks() -> None:
     gc.collect()
-    Noted.ended_in.clear()
+    ended_in: list[int] = []
 
     def look() -> None:
         with WithoutGarbageCollection():
-            circle: list[object] = [Noted()]
+            circle: list[object] = [Noted(ended_in)]
             circle.append(circle)
             del circle
             # More than enough for Python to look for circles, youngest first.
@@ -35,8 +36,8 @@ def test_what_a_program_has_let_go_of_does_not_end_in_the_thread_that_looks() ->
     looking.join()
     gc.collect()
     assert gc.isenabled()
-    assert Noted.ended_in
-    assert ident not in Noted.ended_in
+    assert ended_in
+    assert ident not in ended_in
 
 
 def test_a_program_without_garbage_collection_stays_so() -> None:
