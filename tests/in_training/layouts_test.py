@@ -1,7 +1,7 @@
-"""Stacks are read right out of each CPython whose layout is known, and out of no other.
+"""Stacks and the heap are read right out of each CPython whose layout is known, and no other.
 
-The collector's code that takes stacks is built alone, so that no TensorFlow is needed; each
-interpreter that is found runs `scripts/take_stacks.py` with it.
+The collector's code that reads Python is built alone, so that no TensorFlow is needed; each
+interpreter that is found runs `scripts/take_stacks.py` and `scripts/read_heap.py` with it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SCRIPT = Path(__file__).parent / "scripts" / "take_stacks.py"
 VERSIONS = ("3.10", "3.11", "3.12", "3.13")
 SOURCES = (
     *sorted((ROOT / "collector/python").glob("*.cc")),
-    ROOT / "collector/python/testing/stack_probe.cc",
+    *sorted((ROOT / "collector/python/testing").glob("*.cc")),
     ROOT / "collector/recording/stack_table.cc",
 )
 
@@ -53,6 +53,20 @@ def test_every_way_to_run_code_has_the_stack_that_python_tells(
 ) -> None:
     done = subprocess.run(
         [interpreter(version), "-W", "ignore", str(SCRIPT), str(probe)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_heap_is_what_python_tells_of_it(
+    probe: Path, version: str, interpreter: Callable[[str], str]
+) -> None:
+    done = subprocess.run(
+        [interpreter(version), str(SCRIPT.with_name("read_heap.py")), str(probe)],
         capture_output=True,
         text=True,
         timeout=300,
