@@ -123,7 +123,8 @@ absl::StatusOr<std::unique_ptr<const HostTrace>> Read(
       return absl::DataLossError(absl::StrCat(
           path,
           " is cut off or damaged: it ends in the middle of a message; record "
-          "it again, or read what is whole with --allow-truncated."));
+          "it again, or read what is whole by `oom-forensics report "
+          "--allow-truncated`."));
     }
     trace->quality.Add(QualityCounter::kTruncatedFile);
   }
