@@ -78,6 +78,10 @@ def test_what_a_look_is_refused_is_no_out_of_memory_of_the_job(looks: Recording)
     assert len(runs(looks, "oom")) == 1
 
 
+def test_what_a_look_saw_dies_when_the_program_drops_it(looks: Recording) -> None:
+    assert "live on: []\n" in looks.done.stdout
+
+
 def test_what_the_program_drops_during_a_look_does_not_live_until_its_end(
     record: Callable[..., Recording],
 ) -> None:

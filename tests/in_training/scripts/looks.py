@@ -3,7 +3,9 @@
 There is a variable of every kind that TensorFlow reads in a way of its own.
 """
 
+import gc
 import sys
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -82,12 +84,28 @@ model.compile(keras.optimizers.Adam(), "mse", jit_compile=False)
 ids, wanted = np.zeros([64, 20], np.int32), np.zeros([64, 20, 64], np.float32)
 model.fit(ids, wanted, batch_size=32, verbose=0)
 
+# What dies without a search for cycles must die so after our looks, too.
+gc.disable()
+
+
+class Local:
+    """A local variable of a function that runs out of memory."""
+
+
+kept: list[Any] = [
+    tf.zeros([256, 1024]),
+    tf.Variable(tf.zeros([256, 1024])),
+    tf.zeros([4, 4]).numpy(),
+    Local(),
+]
+alive = [weakref.ref(each) for each in kept]
+
 providers.register(lambda _: tf.zeros([1 << 30]) and None, origins=("oom",))
 providers._registered[:] = [
     replace(each, provider=counted(each.provider.__qualname__, each.provider))
     for each in providers._registered
 ]
-counted("first values", first_values.in_one_buffer)(library.tensor_address)
+counted("first values", first_values.in_one_buffer)(library)
 counted("snapshot", oom_forensics.snapshot)()
 counted("statistics", oom_forensics.memory_stats)()
 
@@ -101,9 +119,18 @@ def train(rows: int) -> None:
     model.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
 
 
-try:
+def call_train() -> None:
+    """Has what the look at its frame sees."""
+    local = Local()
+    alive.append(weakref.ref(local))
     train(20_000)
+
+
+try:
+    call_train()
 except tf.errors.ResourceExhaustedError:
     print("out of memory")
+kept.clear()
+print("live on:", [type(each()).__name__ for each in alive if each() is not None])
 print("refused in all:", library.status()["outOfMemories"])
 print("failures:", providers.failures)
