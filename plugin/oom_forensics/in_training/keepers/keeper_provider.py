@@ -72,9 +72,12 @@ def _planes_of(
 def _best(found: Iterable[tuple[LiveTensor, Chain]]) -> Iterable[tuple[LiveTensor, Chain]]:
     """Chooses one of those that share an address; by words, not by chance."""
 
-    def order(tensor: LiveTensor, chain: Chain) -> tuple[bool, int, list[str]]:
-        # What keeps a variable keeps its value: the variable is the better holder.
-        return not tensor.is_variable, len(chain.links), [link.text for link in chain.links]
+    def order(tensor: LiveTensor, chain: Chain) -> tuple[bool, bool, int, list[str]]:
+        # What keeps a variable keeps its value: the variable is the better holder. A name alone
+        # gets another value in the next round; a list or a tape keeps what it has.
+        is_name_alone = len(chain.links) == 1
+        words = [link.text for link in chain.links]
+        return not tensor.is_variable, is_name_alone, len(chain.links), words
 
     best: dict[int, tuple[LiveTensor, Chain]] = {}
     for each in found:
