@@ -67,7 +67,7 @@ class Heap:
             referents.append(np.frombuffer(read[3], np.uint64))
             left -= len(referents[-1])
         self._holders, self._referents = np.concatenate(holders), np.concatenate(referents)
-        # Of each holder, how many references there are up to its last.
+        # The number of references up to the last one of each holder.
         self._ends = np.concatenate(ends)[1:]
         kind = np.concatenate(kinds)
         self.tapes: list[int] = self._holders[kind == 1].tolist()

@@ -7,7 +7,7 @@ from oom_forensics.in_training.step_forecast.pools import serves_steps
 CPU = {"name": "bfc_cpu_allocator_for_gpu#0", "device": "/device:CPU:0"}
 PINNED = {"name": "gpu_host_bfc#0", "device": "/device:CPU:0"}
 GPU = {"name": "GPU_0_bfc#0", "device": "/device:GPU:0"}
-# Of a plugin's device, whose type the name does not tell.
+# A pool of a plugin's device; its name does not tell the type of the device.
 PLUGGABLE = {"name": "PluggableDevice_0_bfc#0"}
 
 
